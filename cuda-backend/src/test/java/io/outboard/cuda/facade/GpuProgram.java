@@ -4,13 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.outboard.cuda.OutboardOptions;
-import io.outboard.cuda.kernels.TextResource;
 import io.outboard.cuda.memory.DriverLibrary;
 import io.outboard.cuda.memory.LeasedMemory;
 import io.outboard.cuda.memory.NativeLibrary;
 import io.outboard.pool.ReusePolicy;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.zip.GZIPInputStream;
 import jcuda.Pointer;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUfunction;
@@ -61,11 +65,12 @@ public final class GpuProgram implements AutoCloseable {
 
     /** PTX of the tests; where it wasn't made, the test is skipped. */
     public static String text(final String name) {
-        final String resource = "/io/outboard/cuda/" + name;
-        assumeTrue(
-                GpuProgram.class.getResource(resource) != null,
-                name + " is missing: needs PTX made by cuda-backend/ptx.sh --all");
-        return TextResource.read(GpuProgram.class, resource);
+        try (InputStream packed = GpuProgram.class.getResourceAsStream("/io/outboard/cuda/" + name)) {
+            assumeTrue(packed != null, name + " is missing: needs PTX made by cuda-backend/ptx.sh --all");
+            return new String(new GZIPInputStream(packed).readAllBytes(), StandardCharsets.UTF_8);
+        } catch (final IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     public static void succeed(final int code) {

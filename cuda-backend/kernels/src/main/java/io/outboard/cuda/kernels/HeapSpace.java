@@ -1,0 +1,178 @@
+package io.outboard.cuda.kernels;
+
+import io.outboard.cuda.kernels.internal.DevicePtx;
+import io.outboard.cuda.kernels.internal.KernelDriver;
+import io.outboard.cuda.memory.ContextMemorySource;
+import io.outboard.cuda.memory.ContextScope;
+import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.CudaContext;
+import io.outboard.cuda.memory.StreamCaptures;
+import io.outboard.pool.Pool;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.stream.Stream;
+import jcuda.NativePointerObject;
+import jcuda.Pointer;
+import jcuda.driver.CUstream;
+import jcuda.runtime.cudaError;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What in-kernel heaps have in common: device memory, a pool's or the caller's, in a context; and the kernels of ours that
+ * work on it. External lock required.
+ */
+// A scope is used by being open.
+@SuppressWarnings("try")
+final class HeapSpace implements AutoCloseable {
+
+    static final int BLOCK_THREADS = 256;
+
+    private static final int BLOCKS_PER_MULTIPROCESSOR = 8;
+
+    private final KernelDriver driver;
+    private final long context;
+    private final @Nullable Pool pool;
+    private final long address;
+    private final long sizeBytes;
+    private @Nullable KernelModule module;
+    private int multiprocessors;
+    private boolean launched;
+    private boolean unfinished;
+    private boolean closed;
+
+    /** In the calling thread's context. A block of the pool if there is one, else memory of the caller's. */
+    HeapSpace(
+            final KernelDriver driver,
+            final @Nullable Pool pool,
+            final long givenAddress,
+            final long sizeBytes,
+            final long alignmentBytes) {
+        this.driver = driver;
+        this.pool = pool;
+        this.sizeBytes = sizeBytes;
+        context = driver.currentContext();
+        address = pool != null ? pool.allocate(sizeBytes, alignmentBytes) : givenAddress;
+    }
+
+    KernelDriver driver() {
+        return driver;
+    }
+
+    ContextScope scope() {
+        return driver.scope(context);
+    }
+
+    /** Memory for a moment, in the space's context. */
+    ContextMemorySource scratch() {
+        return new ContextMemorySource(new CudaContext(driver.cuda(), context, 0, new StreamCaptures()));
+    }
+
+    long address() {
+        return address;
+    }
+
+    long sizeBytes() {
+        return sizeBytes;
+    }
+
+    /** With the context current. */
+    void load(final DevicePtx ptx) {
+        final int[] count = new int[1];
+        driver.check("cuDeviceGetAttribute", driver.kernels().multiprocessors(count));
+        multiprocessors = count[0];
+        module = KernelModule.load(driver, ptx);
+    }
+
+    boolean isLoaded() {
+        return module != null;
+    }
+
+    int multiprocessors() {
+        return multiprocessors;
+    }
+
+    /** Blocks of {@link #BLOCK_THREADS} that fill the device. */
+    int fullGrid() {
+        return multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Waits for all work in the context, which must be current. */
+    void synchronize() {
+        driver.check("cuCtxSynchronize", driver.cuda().synchronize());
+        unfinished = false;
+    }
+
+    /** A kernel of ours on the default stream, with numbers as its arguments. */
+    void launch(final String kernel, final int gridBlocks, final int blockThreads, final long... arguments) {
+        launch(kernel, gridBlocks, blockThreads, new CUstream(), words(arguments));
+    }
+
+    void launch(
+            final String kernel,
+            final int gridBlocks,
+            final int blockThreads,
+            final CUstream stream,
+            final NativePointerObject... arguments) {
+        launched = true;
+        unfinished = true;
+        Objects.requireNonNull(module).launch(kernel, gridBlocks, blockThreads, stream, arguments);
+    }
+
+    /** A kernel reads as much of each word as its parameter has: the lower bytes come first. */
+    static Pointer[] words(final long... arguments) {
+        return Arrays.stream(arguments)
+                .mapToObj(argument -> Pointer.to(ByteBuffer.allocateDirect(Long.BYTES)
+                        .order(ByteOrder.nativeOrder())
+                        .putLong(0, argument)))
+                .toArray(Pointer[]::new);
+    }
+
+    static Pointer[] words(final Pointer last, final long... arguments) {
+        return Stream.concat(Arrays.stream(words(arguments)), Stream.of(last)).toArray(Pointer[]::new);
+    }
+
+    /** Copies what the memory begins with, after all work on the default stream, which other streams don't wait for. */
+    void copyControl(final ByteBuffer control) {
+        final long[] words = new long[control.capacity() / Long.BYTES];
+        driver.check("cuMemcpyDtoH", driver.kernels().copyToHost(words, address));
+        control.asLongBuffer().put(words);
+    }
+
+    /**
+     * Idempotent. Once all work in the context has finished, where a kernel on any stream may still use a block of a pool, or
+     * be one of ours.
+     */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        final int waited = unfinished || (pool != null && launched) ? await() : CudaCalls.SUCCESS;
+        if (waited == cudaError.cudaErrorStreamCaptureUnsupported) {
+            driver.check("cuCtxSynchronize", waited);
+        }
+        closed = true;
+        try {
+            if (module != null) {
+                module.close();
+            }
+            driver.check("cuCtxSynchronize", waited);
+        } finally {
+            if (pool != null) {
+                pool.free(address);
+            }
+        }
+    }
+
+    private int await() {
+        try (ContextScope scope = scope()) {
+            return driver.cuda().synchronize();
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package io.outboard.cuda.kernels.internal;
+
+import io.outboard.cuda.memory.ContextScope;
+import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.memory.NativeLibrary;
+import jcuda.driver.CUresult;
+
+/**
+ * All that kernels and in-kernel heaps need of CUDA. Safe for any number of threads.
+ *
+ * <p>Not for applications.
+ *
+ * @param cuda contexts and memory
+ * @param kernels modules and launches
+ * @param compiler for device code of ours that the driver refuses
+ */
+public record KernelDriver(CudaCalls cuda, KernelCalls kernels, PtxCompiler compiler) {
+
+    /** Throws {@link CudaUnavailableException} if there is no JCuda, no driver or no device. */
+    public static KernelDriver load() {
+        return new KernelDriver(NativeLibrary.loadDriver(), new JCudaKernelCalls(), new Nvrtc());
+    }
+
+    /** The calling thread's context; where it has none, the primary one of its device becomes it, as in the runtime. */
+    public long currentContext() {
+        final long[] context = new long[1];
+        check("cuCtxGetCurrent", cuda.currentContext(context));
+        if (context[0] == 0) {
+            final int code = cuda.memoryInfo(new long[1], new long[1]);
+            if (code != CudaCalls.SUCCESS) {
+                cuda.clearLastError();
+            }
+            check("cudaMemGetInfo", code);
+            check("cuCtxGetCurrent", cuda.currentContext(context));
+        }
+        return context[0];
+    }
+
+    public ContextScope scope(final long context) {
+        return new ContextScope(cuda, context);
+    }
+
+    public void check(final String call, final int code) {
+        if (code != CudaCalls.SUCCESS) {
+            throw new CudaFailureException(call, code, cuda.nameOf(code));
+        }
+    }
+
+    /** Whether that is what the driver says of PTX that is newer than itself. */
+    public static boolean isRefusal(final int code) {
+        return code == CUresult.CUDA_ERROR_UNSUPPORTED_PTX_VERSION || code == CUresult.CUDA_ERROR_INVALID_PTX;
+    }
+}
