@@ -50,6 +50,7 @@ class SnippetsTest {
     private static final String IMPORTS = """
             import io.outboard.core.*;
             import io.outboard.cuda.*;
+            import io.outboard.cuda.kernels.*;
             import io.outboard.cuda.memory.*;
             import io.outboard.pool.*;
             import io.outboard.service.*;
