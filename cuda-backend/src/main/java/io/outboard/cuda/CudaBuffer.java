@@ -1,7 +1,7 @@
 package io.outboard.cuda;
 
 import io.outboard.core.DeviceOutOfMemoryException;
-import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.pool.DeviceBuffer;
 import java.util.Objects;
 import jcuda.driver.CUdeviceptr;

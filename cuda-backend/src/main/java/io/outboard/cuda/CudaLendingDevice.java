@@ -1,9 +1,9 @@
 package io.outboard.cuda;
 
 import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.CudaUnavailableException;
 import io.outboard.cuda.memory.DriverLibrary;
 import io.outboard.cuda.memory.LeasedMemory;
 import io.outboard.cuda.memory.NativeLibrary;

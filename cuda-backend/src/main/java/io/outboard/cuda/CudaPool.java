@@ -1,8 +1,8 @@
 package io.outboard.cuda;
 
 import io.outboard.core.DeviceOutOfMemoryException;
-import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import io.outboard.pool.DeviceBuffer;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolBuilder;
@@ -140,7 +140,7 @@ public final class CudaPool implements AutoCloseable {
      * Takes a block with a JCuda pointer for work on one stream, see {@link Pool#bufferAsync}.
      *
      * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
-     * @param stream handle of the stream, see {@link io.outboard.cuda.memory.DevicePointers#handle}; 0 for the default one
+     * @param stream handle of the stream, see {@link io.outboard.cuda.driver.DevicePointers#handle}; 0 for the default one
      * @return a buffer, open
      * @throws RuntimeException as {@link Pool#allocateAsync}
      */
@@ -170,7 +170,7 @@ public final class CudaPool implements AutoCloseable {
      * }
      * }</pre>
      *
-     * @param stream handle of the stream, see {@link io.outboard.cuda.memory.DevicePointers#handle}
+     * @param stream handle of the stream, see {@link io.outboard.cuda.driver.DevicePointers#handle}
      * @return the capture
      * @throws IllegalStateException if a capture of the stream is announced already
      */

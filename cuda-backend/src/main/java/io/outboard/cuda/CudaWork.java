@@ -1,11 +1,11 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.driver.CudaUnavailableException;
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.cuda.memory.ContextWork;
 import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.CudaContext;
-import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.CudaUnavailableException;
-import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.cuda.memory.NativeLibrary;
 import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.pool.DeviceWork;

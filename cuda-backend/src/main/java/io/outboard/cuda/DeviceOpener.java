@@ -1,8 +1,9 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.memory.CudaFailures;
 import io.outboard.cuda.memory.NativeLibrary;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -80,7 +81,7 @@ final class DeviceOpener {
         final long[] context = new long[1];
         // Any call of the runtime that needs a context makes it current.
         check(calls, "cudaMemGetInfo", calls.memoryInfo(new long[1], totalBytes));
-        CudaFailureException.check("cuCtxGetCurrent", calls.currentContext(context));
+        CudaFailures.check("cuCtxGetCurrent", calls.currentContext(context));
         return context[0];
     }
 

@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.Region;
-import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.driver.CudaFailureException;
 import io.outboard.cuda.memory.FakeCuda;
 import io.outboard.pool.Pool;
 import java.io.IOException;

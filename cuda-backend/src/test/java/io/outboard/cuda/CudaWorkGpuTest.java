@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.cuda.facade.GpuProgram;
 import io.outboard.cuda.facade.HazardGpuTest;
-import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.cuda.memory.DriverLibrary;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;

@@ -1,7 +1,7 @@
 package io.outboard.cuda;
 
+import io.outboard.cuda.driver.CudaUnavailableException;
 import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.CudaUnavailableException;
 import io.outboard.cuda.memory.NativeLibrary;
 import org.junit.jupiter.api.Assumptions;
 

@@ -2,8 +2,8 @@ package io.outboard.cuda;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.cuda.facade.GpuProgram;
-import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
 import java.io.BufferedReader;

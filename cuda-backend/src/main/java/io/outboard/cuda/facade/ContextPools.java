@@ -1,9 +1,9 @@
 package io.outboard.cuda.facade;
 
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import io.outboard.cuda.memory.CudaCalls;
 import io.outboard.cuda.memory.CudaContext;
-import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.CudaUnavailableException;
 import io.outboard.cuda.memory.LeasedMemory;
 import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.cuda.memory.VirtualMemoryCalls;

@@ -3,8 +3,8 @@ package io.outboard.cuda.facade;
 import static io.outboard.cuda.memory.JCudaCalls.ask;
 
 import io.outboard.core.InvalidAddressException;
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.DevicePointers;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.ToIntBiFunction;

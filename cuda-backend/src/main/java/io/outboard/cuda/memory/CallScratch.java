@@ -1,5 +1,6 @@
 package io.outboard.cuda.memory;
 
+import io.outboard.cuda.driver.DevicePointers;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUevent;
 import jcuda.driver.CUstream;

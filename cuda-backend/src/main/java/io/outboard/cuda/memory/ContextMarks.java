@@ -1,5 +1,6 @@
 package io.outboard.cuda.memory;
 
+import io.outboard.cuda.driver.CudaFailureException;
 import jcuda.runtime.cudaError;
 
 /**
@@ -39,8 +40,7 @@ final class ContextMarks {
         final long[] created = new long[1];
         try (ContextScope scope = new ContextScope(calls, context.handle())) {
             for (int i = 0; i < count; i++) {
-                CudaFailureException.check(
-                        "cuEventCreate", StreamCaptures.relaxed(calls, () -> calls.createEvent(created)));
+                CudaFailures.check("cuEventCreate", StreamCaptures.relaxed(calls, () -> calls.createEvent(created)));
                 events[i] = created[0];
             }
         }

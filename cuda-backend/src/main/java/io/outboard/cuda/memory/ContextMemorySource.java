@@ -5,6 +5,7 @@ import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemorySource;
 import io.outboard.core.MemoryUser;
 import io.outboard.core.Region;
+import io.outboard.cuda.driver.CudaFailureException;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -84,7 +85,7 @@ public final class ContextMemorySource implements MemorySource {
             if (code == CUresult.CUDA_ERROR_OUT_OF_MEMORY) {
                 throw context.outOfMemory("cuMemAlloc", code, sizeBytes);
             }
-            CudaFailureException.check("cuMemAlloc", code);
+            CudaFailures.check("cuMemAlloc", code);
         }
         final Region region = new Region(address[0], sizeBytes);
         out.put(region, () -> release(region));
@@ -97,7 +98,7 @@ public final class ContextMemorySource implements MemorySource {
             throw DeviceOutOfMemoryException.ofDevice(sizeBytes, availableBytes, scarcity());
         }
         final long[] unitBytes = new long[1];
-        CudaFailureException.check("cuMemGetAllocationGranularity", memory.granularity(unitBytes, context.device()));
+        CudaFailures.check("cuMemGetAllocationGranularity", memory.granularity(unitBytes, context.device()));
         final long wholeBytes = (sizeBytes + unitBytes[0] - 1) & -unitBytes[0];
         final CudaGrowableRegion whole = CudaGrowableRegion.reserve(memory, context, peers, wholeBytes, wholeBytes)
                 .map(this::keep)
@@ -131,8 +132,7 @@ public final class ContextMemorySource implements MemorySource {
         final CudaCalls calls = context.calls();
         context.captures().guarded(() -> {
             try (ContextScope scope = new ContextScope(calls, context.handle())) {
-                CudaFailureException.check(
-                        "cuMemFree", StreamCaptures.relaxed(calls, () -> calls.release(region.address())));
+                CudaFailures.check("cuMemFree", StreamCaptures.relaxed(calls, () -> calls.release(region.address())));
                 // Also if what follows fails.
                 out.remove(region);
             }
@@ -240,19 +240,19 @@ public final class ContextMemorySource implements MemorySource {
         closed = true;
         CudaFailureException failure = null;
         for (final CudaGrowableRegion growable : List.copyOf(growables)) {
-            failure = CudaFailureException.first(failure, CudaFailureException.of(() -> end.accept(growable)));
+            failure = CudaFailures.first(failure, CudaFailures.of(() -> end.accept(growable)));
         }
         if (leased != null) {
             // All that was out is among those that grow.
             leased.close();
         } else {
             for (final Runnable giveBack : List.copyOf(out.values())) {
-                failure = CudaFailureException.first(failure, CudaFailureException.of(giveBack));
+                failure = CudaFailures.first(failure, CudaFailures.of(giveBack));
             }
         }
         growables.clear();
         out.clear();
-        CudaFailureException.check(failure);
+        CudaFailures.check(failure);
     }
 
     private void checkOpen() {

@@ -23,17 +23,17 @@ public final class ContextScope implements AutoCloseable {
     /** The same without an object, where a call must make no garbage. Answers whether {@link #leave} has anything to do. */
     static boolean enter(final CudaCalls calls, final long context) {
         final long[] current = CallScratch.get().handle;
-        CudaFailureException.check("cuCtxGetCurrent", calls.currentContext(current));
+        CudaFailures.check("cuCtxGetCurrent", calls.currentContext(current));
         if (current[0] == context) {
             return false;
         }
-        CudaFailureException.check("cuCtxPushCurrent", calls.pushContext(context));
+        CudaFailures.check("cuCtxPushCurrent", calls.pushContext(context));
         return true;
     }
 
     static void leave(final CudaCalls calls, final boolean entered) {
         if (entered) {
-            CudaFailureException.check("cuCtxPopCurrent", calls.popContext());
+            CudaFailures.check("cuCtxPopCurrent", calls.popContext());
         }
     }
 }

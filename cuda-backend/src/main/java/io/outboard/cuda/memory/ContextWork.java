@@ -1,5 +1,6 @@
 package io.outboard.cuda.memory;
 
+import io.outboard.cuda.driver.CudaFailureException;
 import io.outboard.pool.DeviceWork;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
@@ -157,7 +158,7 @@ public final class ContextWork implements DeviceWork {
     /** Another context in which nothing works any more is broken, or gone: it does no work, and must not keep this one's memory. */
     private void check(final ContextMarks where, final String call, final int code) {
         if (where == home) {
-            CudaFailureException.check(call, code);
+            CudaFailures.check(call, code);
         } else if (code != CudaCalls.SUCCESS) {
             contextEnded(where.context());
         }

@@ -17,7 +17,7 @@ public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptur
         final long[] freeBytes = new long[1];
         final long[] totalBytes = new long[1];
         try (ContextScope scope = new ContextScope(calls, handle)) {
-            CudaFailureException.check("cuMemGetInfo", calls.contextMemoryInfo(freeBytes, totalBytes));
+            CudaFailures.check("cuMemGetInfo", calls.contextMemoryInfo(freeBytes, totalBytes));
         }
         return new Memory(freeBytes[0], totalBytes[0]);
     }
@@ -52,7 +52,7 @@ public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptur
         if (isOfCapture(code)) {
             return true;
         }
-        CudaFailureException.check("cuStreamIsCapturing", code);
+        CudaFailures.check("cuStreamIsCapturing", code);
         return status[0] != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE;
     }
 

@@ -5,6 +5,7 @@ import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemorySource;
 import io.outboard.core.Pieces;
 import io.outboard.core.Region;
+import io.outboard.cuda.driver.CudaFailureException;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
@@ -68,7 +69,7 @@ final class CudaGrowableRegion implements GrowableRegion {
         if (known == CUresult.CUDA_ERROR_NOT_SUPPORTED) {
             return Optional.empty();
         }
-        CudaFailureException.check(CudaFailureException.of("cuMemGetAllocationGranularity", known));
+        CudaFailures.check(CudaFailures.of("cuMemGetAllocationGranularity", known));
         final long sizeBytes = Math.min(memoryBytes * MemorySource.ADDRESSES_FOR_A_BYTE, addressBytes) & -unitBytes[0];
         if (sizeBytes == 0 || memoryBytes < unitBytes[0]) {
             return Optional.empty();
@@ -78,7 +79,7 @@ final class CudaGrowableRegion implements GrowableRegion {
         if (reserved == CUresult.CUDA_ERROR_OUT_OF_MEMORY || reserved == CUresult.CUDA_ERROR_NOT_SUPPORTED) {
             return Optional.empty();
         }
-        CudaFailureException.check(CudaFailureException.of("cuMemAddressReserve", reserved));
+        CudaFailures.check(CudaFailures.of("cuMemAddressReserve", reserved));
         final Pieces pieces = new Pieces(new Region(address[0], sizeBytes), unitBytes[0]);
         return Optional.of(new CudaGrowableRegion(memory, context, peers, pieces));
     }
@@ -123,11 +124,11 @@ final class CudaGrowableRegion implements GrowableRegion {
             for (int i = 0; i < handles.length; i++) {
                 final long nextBytes = Math.min(pieceBytes, bytes - i * pieceBytes);
                 handles[i] = create(nextBytes, bytes - i * pieceBytes, bytes);
-                CudaFailureException.check(CudaFailureException.of(
-                        "cuMemMap", memory.map(address + i * pieceBytes, nextBytes, handles[i])));
+                CudaFailures.check(
+                        CudaFailures.of("cuMemMap", memory.map(address + i * pieceBytes, nextBytes, handles[i])));
             }
             // Once for all pieces: one alone takes 43 microseconds, 29 of them here (H100, 2026-11-27).
-            CudaFailureException.check(showToAll(address, bytes));
+            CudaFailures.check(showToAll(address, bytes));
             for (; added < handles.length; added++) {
                 final long doneBytes = added * pieceBytes;
                 pieces.add(address + doneBytes, Math.min(pieceBytes, bytes - doneBytes), handles[added]);
@@ -152,12 +153,12 @@ final class CudaGrowableRegion implements GrowableRegion {
         if (code == CUresult.CUDA_ERROR_OUT_OF_MEMORY) {
             throw context.outOfMemory("cuMemCreate", code, requestedBytes);
         }
-        CudaFailureException.check(CudaFailureException.of("cuMemCreate", code));
+        CudaFailures.check(CudaFailures.of("cuMemCreate", code));
         return handle[0];
     }
 
     private @Nullable CudaFailureException map(final long address, final long bytes, final long handle) {
-        final CudaFailureException failure = CudaFailureException.of("cuMemMap", memory.map(address, bytes, handle));
+        final CudaFailureException failure = CudaFailures.of("cuMemMap", memory.map(address, bytes, handle));
         if (failure == null) {
             pieces.add(address, bytes, handle);
         }
@@ -168,7 +169,7 @@ final class CudaGrowableRegion implements GrowableRegion {
     public synchronized void giveBack(final long[] begins, final int count) {
         checkOpen();
         pieces.check(begins, count);
-        apart(() -> CudaFailureException.check(unmapAndRelease(begins, count)));
+        apart(() -> CudaFailures.check(unmapAndRelease(begins, count)));
     }
 
     private @Nullable CudaFailureException unmapAndRelease(final long[] begins, final int count) {
@@ -180,14 +181,13 @@ final class CudaGrowableRegion implements GrowableRegion {
             if (next == null) {
                 handles[unmapped++] = pieces.remove(begins[i]);
             }
-            failure = CudaFailureException.first(failure, next);
+            failure = CudaFailures.first(failure, next);
         }
-        return CudaFailureException.first(
-                failure, CudaFailureException.of("cuMemRelease", memory.releaseAll(handles, unmapped)));
+        return CudaFailures.first(failure, CudaFailures.of("cuMemRelease", memory.releaseAll(handles, unmapped)));
     }
 
     private @Nullable CudaFailureException unmap(final long begin) {
-        return CudaFailureException.of("cuMemUnmap", memory.unmap(begin, pieces.bytesAt(begin)));
+        return CudaFailures.of("cuMemUnmap", memory.unmap(begin, pieces.bytesAt(begin)));
     }
 
     @Override
@@ -229,7 +229,7 @@ final class CudaGrowableRegion implements GrowableRegion {
                 to += bytes;
             }
         }
-        CudaFailureException.check(CudaFailureException.first(failure, refused));
+        CudaFailures.check(CudaFailures.first(failure, refused));
     }
 
     /** Or, if it can't even be where it was, it goes back to the device. */
@@ -290,21 +290,21 @@ final class CudaGrowableRegion implements GrowableRegion {
     /** The opposite, but for the region's own device. If CUDA fails it may see some of it still. */
     synchronized void hide(final int peer) {
         if (!gone && peer != context.device() && devices.remove(peer)) {
-            CudaFailureException.check(setAccess(peer, false));
+            CudaFailures.check(setAccess(peer, false));
         }
     }
 
     private @Nullable CudaFailureException setAccess(final int peer, final boolean access) {
         CudaFailureException failure = null;
         for (final long piece : pieces.all()) {
-            failure = CudaFailureException.first(failure, setAccess(piece, pieces.bytesAt(piece), peer, access));
+            failure = CudaFailures.first(failure, setAccess(piece, pieces.bytesAt(piece), peer, access));
         }
         return failure;
     }
 
     private @Nullable CudaFailureException setAccess(
             final long address, final long bytes, final int peer, final boolean access) {
-        return CudaFailureException.of("cuMemSetAccess", memory.setAccess(address, bytes, peer, access));
+        return CudaFailures.of("cuMemSetAccess", memory.setAccess(address, bytes, peer, access));
     }
 
     // Its end
@@ -332,25 +332,24 @@ final class CudaGrowableRegion implements GrowableRegion {
         // Nobody can wait for the end of a capture: the program itself asks.
         context.captures().guarded(() -> {
             // A broken context does no work any more, and its memory is to go all the same.
-            CudaFailureException failure =
-                    waits && pieces.bytes() > 0 ? CudaFailureException.of(this::synchronize) : null;
+            CudaFailureException failure = waits && pieces.bytes() > 0 ? CudaFailures.of(this::synchronize) : null;
             final long[] begins =
                     pieces.all().stream().mapToLong(Long::longValue).toArray();
-            failure = CudaFailureException.first(failure, unmapAndRelease(begins, begins.length));
+            failure = CudaFailures.first(failure, unmapAndRelease(begins, begins.length));
             if (pieces.bytes() == 0) {
                 final Region region = pieces.region();
-                final CudaFailureException kept = CudaFailureException.of(
-                        "cuMemAddressFree", memory.freeAddresses(region.address(), region.sizeBytes()));
+                final CudaFailureException kept =
+                        CudaFailures.of("cuMemAddressFree", memory.freeAddresses(region.address(), region.sizeBytes()));
                 gone = kept == null;
-                failure = CudaFailureException.first(failure, kept);
+                failure = CudaFailures.first(failure, kept);
             }
-            CudaFailureException.check(failure);
+            CudaFailures.check(failure);
         });
     }
 
     private void synchronize() {
         try (ContextScope scope = new ContextScope(context.calls(), context.handle())) {
-            CudaFailureException.check("cuCtxSynchronize", context.calls().synchronize());
+            CudaFailures.check("cuCtxSynchronize", context.calls().synchronize());
         }
     }
 

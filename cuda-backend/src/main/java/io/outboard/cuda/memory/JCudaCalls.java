@@ -1,5 +1,6 @@
 package io.outboard.cuda.memory;
 
+import io.outboard.cuda.driver.DevicePointers;
 import java.util.function.IntSupplier;
 import jcuda.CudaException;
 import jcuda.driver.CUcontext;
@@ -30,7 +31,7 @@ public class JCudaCalls implements CudaCalls {
         JCuda.initialize();
         // Here, too, so that a JCuda with other members is found when the device is opened and not at the first take.
         // And it takes a millisecond, which would be some free's.
-        DevicePointers.initialize();
+        DevicePointers.pointerTo(0);
         UncheckedCalls.initialize();
     }
 

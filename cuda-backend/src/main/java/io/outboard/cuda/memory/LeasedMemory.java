@@ -86,8 +86,8 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
      */
     public static String nameOf(final SharedMemoryCalls calls, final int device) {
         final byte[] uuid = new byte[SharedMemoryCalls.UUID_BYTES];
-        CudaFailureException.check(CudaFailureException.of("cuInit", calls.initialize()));
-        CudaFailureException.check(CudaFailureException.of("cuDeviceGetUuid", calls.uuid(uuid, device)));
+        CudaFailures.check(CudaFailures.of("cuInit", calls.initialize()));
+        CudaFailures.check(CudaFailures.of("cuDeviceGetUuid", calls.uuid(uuid, device)));
         final String hex = HexFormat.of().formatHex(uuid);
         return "cuda:" + hex.substring(0, 8) + "-" + hex.substring(8, 12) + "-" + hex.substring(12, 16) + "-"
                 + hex.substring(16, 20);
@@ -132,7 +132,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
         final Lease lease = leases.lease(sizeBytes, wantedBytes);
         boolean done = false;
         try {
-            CudaFailureException.check(CudaFailureException.of(
+            CudaFailures.check(CudaFailures.of(
                     "cuMemImportFromShareableHandle", shared.importDescriptor(handle, lease.descriptor())));
             numbers.put(handle[0], lease.number());
             done = true;

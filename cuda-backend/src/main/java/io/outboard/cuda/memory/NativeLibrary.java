@@ -1,5 +1,6 @@
 package io.outboard.cuda.memory;
 
+import io.outboard.cuda.driver.CudaUnavailableException;
 import java.util.Locale;
 import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;

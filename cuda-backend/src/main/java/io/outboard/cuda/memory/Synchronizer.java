@@ -88,7 +88,7 @@ final class Synchronizer implements Runnable {
             return ContextMarks.CAPTURED;
         }
         if (failed >= ticket) {
-            CudaFailureException.check("cuCtxSynchronize", failure);
+            CudaFailures.check("cuCtxSynchronize", failure);
         }
         synchronizeIfIdle();
         return done.get() >= ticket ? CudaCalls.SUCCESS : ContextMarks.RUNNING;

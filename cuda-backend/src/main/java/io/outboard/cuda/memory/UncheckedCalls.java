@@ -1,5 +1,6 @@
 package io.outboard.cuda.memory;
 
+import io.outboard.cuda.driver.DevicePointers;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -51,7 +52,11 @@ final class UncheckedCalls {
             return MethodHandles.privateLookupIn(owner, MethodHandles.lookup())
                     .findStatic(owner, name, MethodType.methodType(int.class, parameter));
         } catch (final ReflectiveOperationException e) {
-            throw DevicePointers.closed(owner, name, e);
+            throw new LinkageError(
+                    "jcuda's " + owner.getSimpleName() + "." + name
+                            + " must be reachable: use JCuda 12.6.0 on the class"
+                            + " path, or open its package to this module",
+                    e);
         }
     }
 }

@@ -6,4 +6,5 @@
 @NullMarked
 package io.outboard.cuda.memory;
 
+import io.outboard.cuda.driver.DevicePointers;
 import org.jspecify.annotations.NullMarked;

@@ -3,8 +3,8 @@ package io.outboard.cuda.foreign;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.outboard.cuda.Outboard;
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.cuda.facade.Facade;
-import io.outboard.cuda.memory.DevicePointers;
 import java.lang.foreign.MemorySegment;
 import jcuda.NativePointerObject;
 import jcuda.driver.CUcontext;

@@ -11,7 +11,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.outboard.cuda.Gpu;
 import io.outboard.cuda.Outboard;
-import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.pool.ReusePolicy;
 import java.util.Objects;
 import java.util.concurrent.ExecutionException;

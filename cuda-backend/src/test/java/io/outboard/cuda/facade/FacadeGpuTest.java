@@ -12,7 +12,7 @@ import io.outboard.cuda.Gpu;
 import io.outboard.cuda.Outboard;
 import io.outboard.cuda.OutboardDriver;
 import io.outboard.cuda.OutboardRuntime;
-import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.pool.ReusePolicy;
 import java.util.function.ToIntFunction;
 import jcuda.CudaException;

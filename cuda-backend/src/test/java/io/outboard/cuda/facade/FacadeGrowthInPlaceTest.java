@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.cuda.FakeVirtualMemory;
 import io.outboard.cuda.OutboardOptions;
-import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.cuda.memory.FakeCuda;
 import io.outboard.pool.ReusePolicy;
 import java.time.Duration;

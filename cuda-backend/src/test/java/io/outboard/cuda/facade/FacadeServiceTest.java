@@ -10,7 +10,7 @@ import io.outboard.cuda.FakeLender;
 import io.outboard.cuda.FakeSharedMemory;
 import io.outboard.cuda.FakeVirtualMemory;
 import io.outboard.cuda.OutboardOptions;
-import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.cuda.memory.DriverLibrary;
 import io.outboard.cuda.memory.LeasedMemory;
 import io.outboard.pool.ReusePolicy;

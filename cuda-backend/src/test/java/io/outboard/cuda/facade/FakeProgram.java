@@ -3,7 +3,7 @@ package io.outboard.cuda.facade;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.outboard.cuda.OutboardOptions;
-import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.cuda.memory.FakeCuda;
 import io.outboard.cuda.memory.LeasedMemory;
 import io.outboard.cuda.memory.VirtualMemoryCalls;

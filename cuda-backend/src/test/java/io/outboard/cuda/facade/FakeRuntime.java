@@ -1,7 +1,7 @@
 package io.outboard.cuda.facade;
 
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.cuda.memory.FakeCuda;
 import io.outboard.cuda.memory.StreamCaptures;
 import java.util.ArrayList;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.cuda.Gpu;
-import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.pool.ReusePolicy;
 import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;

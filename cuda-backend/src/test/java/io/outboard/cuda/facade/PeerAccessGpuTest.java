@@ -10,7 +10,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.outboard.core.GrowableRegion;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.Gpu;
-import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.cuda.memory.DriverLibrary;
 import io.outboard.pool.ReusePolicy;
 import java.util.Objects;

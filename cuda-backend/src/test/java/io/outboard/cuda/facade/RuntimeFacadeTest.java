@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.cuda.OutboardOptions;
-import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.cuda.memory.FakeCuda;
 import io.outboard.cuda.memory.LeasedMemory;
 import io.outboard.pool.ReusePolicy;

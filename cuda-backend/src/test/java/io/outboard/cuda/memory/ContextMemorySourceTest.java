@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Region;
+import io.outboard.cuda.driver.CudaFailureException;
 import jcuda.runtime.cudaError;
 import org.junit.jupiter.api.Test;
 

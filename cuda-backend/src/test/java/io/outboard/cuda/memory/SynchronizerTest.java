@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.outboard.cuda.driver.CudaFailureException;
 import io.outboard.pool.DeviceWork;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.CountDownLatch;

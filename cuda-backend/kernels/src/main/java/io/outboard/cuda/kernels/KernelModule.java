@@ -1,13 +1,13 @@
 package io.outboard.cuda.kernels;
 
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.driver.CudaUnavailableException;
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.cuda.kernels.internal.DevicePtx;
 import io.outboard.cuda.kernels.internal.KernelDriver;
 import io.outboard.cuda.kernels.internal.KernelLink;
 import io.outboard.cuda.memory.ContextScope;
 import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.CudaUnavailableException;
-import io.outboard.cuda.memory.DevicePointers;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Objects;

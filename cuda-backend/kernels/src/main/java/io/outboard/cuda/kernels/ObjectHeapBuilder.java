@@ -1,8 +1,8 @@
 package io.outboard.cuda.kernels;
 
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import io.outboard.cuda.kernels.internal.KernelDriver;
-import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.CudaUnavailableException;
 import io.outboard.pool.Pool;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

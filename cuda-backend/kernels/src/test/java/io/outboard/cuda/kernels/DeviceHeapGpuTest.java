@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.CudaWork;
 import io.outboard.cuda.Gpu;
-import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
 import java.util.Arrays;

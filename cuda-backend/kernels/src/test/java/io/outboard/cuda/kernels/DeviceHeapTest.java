@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.cuda.driver.CudaFailureException;
 import io.outboard.cuda.kernels.internal.KernelDriver;
 import io.outboard.cuda.memory.ContextMemorySource;
 import io.outboard.cuda.memory.CudaContext;
-import io.outboard.cuda.memory.CudaFailureException;
 import io.outboard.cuda.memory.FakeCuda;
 import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.pool.Pool;

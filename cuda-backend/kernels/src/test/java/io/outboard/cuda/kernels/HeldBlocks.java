@@ -2,8 +2,8 @@ package io.outboard.cuda.kernels;
 
 import static io.outboard.cuda.facade.GpuProgram.succeed;
 
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.cuda.facade.GpuProgram;
-import io.outboard.cuda.memory.DevicePointers;
 import jcuda.NativePointerObject;
 import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;

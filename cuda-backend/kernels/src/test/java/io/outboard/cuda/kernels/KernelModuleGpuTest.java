@@ -9,13 +9,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.Gpu;
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.cuda.facade.GpuProgram;
 import io.outboard.cuda.kernels.internal.DevicePtx;
 import io.outboard.cuda.kernels.internal.KernelCalls;
 import io.outboard.cuda.kernels.internal.KernelDriver;
 import io.outboard.cuda.kernels.internal.NvrtcTest;
-import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.pool.Pool;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;

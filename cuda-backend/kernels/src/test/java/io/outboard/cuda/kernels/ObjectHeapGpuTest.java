@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.cuda.Gpu;
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.cuda.facade.GpuProgram;
-import io.outboard.cuda.memory.DevicePointers;
 import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUstream;

@@ -1,9 +1,9 @@
 package io.outboard.cuda.kernels.internal;
 
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import io.outboard.cuda.memory.ContextScope;
 import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.CudaUnavailableException;
 import io.outboard.cuda.memory.NativeLibrary;
 import jcuda.driver.CUresult;
 

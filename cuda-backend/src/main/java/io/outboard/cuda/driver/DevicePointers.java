@@ -1,4 +1,4 @@
-package io.outboard.cuda.memory;
+package io.outboard.cuda.driver;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -23,11 +23,6 @@ public final class DevicePointers {
             field(Pointer.class, "byteOffset").withInvokeExactBehavior();
 
     private DevicePointers() {}
-
-    /** Finds the two fields, or throws a {@link LinkageError} if this JCuda has none such or keeps them closed. */
-    static void initialize() {
-        // Entering any static method runs the initialiser; that is all that is wanted here.
-    }
 
     /**
      * Where a pointer points.
@@ -89,14 +84,11 @@ public final class DevicePointers {
         try {
             return MethodHandles.privateLookupIn(owner, MethodHandles.lookup()).findVarHandle(owner, name, long.class);
         } catch (final ReflectiveOperationException e) {
-            throw closed(owner, name, e);
+            throw new LinkageError(
+                    "jcuda's " + owner.getSimpleName() + "." + name
+                            + " must be reachable: use JCuda 12.6.0 on the class"
+                            + " path, or open its package to this module",
+                    e);
         }
-    }
-
-    static LinkageError closed(final Class<?> owner, final String name, final ReflectiveOperationException cause) {
-        return new LinkageError(
-                "jcuda's " + owner.getSimpleName() + "." + name + " must be reachable: use JCuda 12.6.0 on the class"
-                        + " path, or open its package to this module",
-                cause);
     }
 }

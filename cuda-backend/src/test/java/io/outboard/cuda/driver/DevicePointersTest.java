@@ -1,4 +1,4 @@
-package io.outboard.cuda.memory;
+package io.outboard.cuda.driver;
 
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;

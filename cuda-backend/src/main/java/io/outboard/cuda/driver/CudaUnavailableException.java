@@ -1,4 +1,4 @@
-package io.outboard.cuda.memory;
+package io.outboard.cuda.driver;
 
 /**
  * There is no CUDA device to work with: no driver, no such device, or JCuda's native library doesn't load. The message
