@@ -3,11 +3,11 @@ package io.outboard.cuda;
 import io.outboard.cuda.driver.CudaFailureException;
 import io.outboard.cuda.driver.CudaUnavailableException;
 import io.outboard.cuda.driver.DevicePointers;
-import io.outboard.cuda.memory.ContextWork;
-import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.CudaContext;
-import io.outboard.cuda.memory.NativeLibrary;
-import io.outboard.cuda.memory.StreamCaptures;
+import io.outboard.cuda.internal.memory.ContextWork;
+import io.outboard.cuda.internal.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.CudaContext;
+import io.outboard.cuda.internal.memory.NativeLibrary;
+import io.outboard.cuda.internal.memory.StreamCaptures;
 import io.outboard.pool.DeviceWork;
 
 /**

@@ -2,9 +2,9 @@ package io.outboard.cuda;
 
 import io.outboard.cuda.driver.CudaFailureException;
 import io.outboard.cuda.driver.CudaUnavailableException;
-import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.CudaFailures;
-import io.outboard.cuda.memory.NativeLibrary;
+import io.outboard.cuda.internal.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.CudaFailures;
+import io.outboard.cuda.internal.memory.NativeLibrary;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,9 +1,9 @@
 package io.outboard.cuda;
 
-import io.outboard.cuda.facade.ContextPools;
-import io.outboard.cuda.memory.DriverLibrary;
-import io.outboard.cuda.memory.LeasedMemory;
-import io.outboard.cuda.memory.NativeLibrary;
+import io.outboard.cuda.internal.facade.ContextPools;
+import io.outboard.cuda.internal.memory.DriverLibrary;
+import io.outboard.cuda.internal.memory.LeasedMemory;
+import io.outboard.cuda.internal.memory.NativeLibrary;
 import io.outboard.pool.Pool;
 import java.util.List;
 import java.util.Objects;

@@ -1,6 +1,6 @@
 package io.outboard.cuda;
 
-import io.outboard.cuda.facade.PoolOptions;
+import io.outboard.cuda.internal.facade.PoolOptions;
 import io.outboard.pool.ReusePolicy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -1,6 +1,6 @@
 package io.outboard.cuda;
 
-import io.outboard.cuda.facade.Facade;
+import io.outboard.cuda.internal.facade.Facade;
 import jcuda.Pointer;
 import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaExtent;

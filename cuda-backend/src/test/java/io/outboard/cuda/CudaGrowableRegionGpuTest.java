@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.cuda.driver.DevicePointers;
-import io.outboard.cuda.memory.DriverLibrary;
+import io.outboard.cuda.internal.memory.DriverLibrary;
 import io.outboard.pool.Pool;
 import java.util.ArrayList;
 import java.util.Arrays;

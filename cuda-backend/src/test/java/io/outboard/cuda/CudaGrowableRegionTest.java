@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.cuda.driver.CudaFailureException;
-import io.outboard.cuda.memory.FakeCuda;
+import io.outboard.cuda.internal.memory.FakeCuda;
 import io.outboard.pool.DeviceWork;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;

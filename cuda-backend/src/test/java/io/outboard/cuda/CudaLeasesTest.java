@@ -10,7 +10,7 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.Region;
 import io.outboard.cuda.driver.CudaFailureException;
-import io.outboard.cuda.memory.FakeCuda;
+import io.outboard.cuda.internal.memory.FakeCuda;
 import io.outboard.pool.Pool;
 import java.io.IOException;
 import java.util.Objects;

@@ -54,7 +54,7 @@ class CudaLoadingTest {
 
         assertAll(
                 () -> assertTrue(anyLine(lines, " io.outboard.cuda.driver.DevicePointers "), "the library loads"),
-                () -> assertTrue(anyLine(lines, " io.outboard.cuda.memory.UncheckedCalls ")));
+                () -> assertTrue(anyLine(lines, " io.outboard.cuda.internal.memory.UncheckedCalls ")));
     }
 
     @Test

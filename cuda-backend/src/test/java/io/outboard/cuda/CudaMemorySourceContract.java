@@ -11,7 +11,7 @@ import io.outboard.core.ByteSize;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Region;
 import io.outboard.cuda.driver.CudaUnavailableException;
-import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.CudaCalls;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

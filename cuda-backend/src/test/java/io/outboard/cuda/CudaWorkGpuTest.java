@@ -1,6 +1,6 @@
 package io.outboard.cuda;
 
-import static io.outboard.cuda.facade.GpuProgram.succeed;
+import static io.outboard.cuda.internal.facade.GpuProgram.succeed;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.outboard.cuda.driver.DevicePointers;
-import io.outboard.cuda.facade.GpuProgram;
-import io.outboard.cuda.facade.HazardGpuTest;
-import io.outboard.cuda.memory.DriverLibrary;
+import io.outboard.cuda.internal.facade.GpuProgram;
+import io.outboard.cuda.internal.facade.HazardGpuTest;
+import io.outboard.cuda.internal.memory.DriverLibrary;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
 import java.util.concurrent.ExecutorService;

@@ -2,8 +2,8 @@ package io.outboard.cuda;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.MemoryUser;
-import io.outboard.cuda.memory.LeasedMemory;
-import io.outboard.cuda.memory.Leases;
+import io.outboard.cuda.internal.memory.LeasedMemory;
+import io.outboard.cuda.internal.memory.Leases;
 import io.outboard.service.Lease;
 import io.outboard.service.LendingDevice;
 import java.io.IOException;

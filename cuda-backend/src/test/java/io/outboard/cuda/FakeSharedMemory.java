@@ -1,7 +1,7 @@
 package io.outboard.cuda;
 
-import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.SharedMemoryCalls;
+import io.outboard.cuda.internal.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.SharedMemoryCalls;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

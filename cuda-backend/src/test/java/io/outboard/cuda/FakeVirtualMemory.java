@@ -1,7 +1,7 @@
 package io.outboard.cuda;
 
-import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.VirtualMemoryCalls;
+import io.outboard.cuda.internal.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.VirtualMemoryCalls;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;

@@ -11,8 +11,8 @@ final class LazyLoadingProbe {
     public static void main(final String... args) throws ClassNotFoundException {
         Class.forName("io.outboard.cuda.CudaMemorySource");
         Class.forName("io.outboard.cuda.DeviceOpener");
-        Class.forName("io.outboard.cuda.memory.ContextMemorySource");
-        Class.forName("io.outboard.cuda.memory.NativeLibrary");
+        Class.forName("io.outboard.cuda.internal.memory.ContextMemorySource");
+        Class.forName("io.outboard.cuda.internal.memory.NativeLibrary");
         System.out.println("strategies " + Strategies.all().size());
         for (int attempt = 0; attempt < args.length; attempt++) {
             try {

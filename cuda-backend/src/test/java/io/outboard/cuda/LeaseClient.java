@@ -3,7 +3,7 @@ package io.outboard.cuda;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.cuda.driver.DevicePointers;
-import io.outboard.cuda.facade.GpuProgram;
+import io.outboard.cuda.internal.facade.GpuProgram;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
 import java.io.BufferedReader;

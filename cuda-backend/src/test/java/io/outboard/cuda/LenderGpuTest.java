@@ -3,8 +3,8 @@ package io.outboard.cuda;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.cuda.facade.GpuProgram;
-import io.outboard.cuda.memory.DriverLibrary;
+import io.outboard.cuda.internal.facade.GpuProgram;
+import io.outboard.cuda.internal.memory.DriverLibrary;
 import io.outboard.service.LenderStatus;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
-import io.outboard.cuda.memory.FakeCuda;
-import io.outboard.cuda.memory.LeasedMemory;
-import io.outboard.cuda.memory.Leases;
+import io.outboard.cuda.internal.memory.FakeCuda;
+import io.outboard.cuda.internal.memory.LeasedMemory;
+import io.outboard.cuda.internal.memory.Leases;
 import io.outboard.pool.Pool;
 import io.outboard.service.Lender;
 import io.outboard.service.LenderConnection;

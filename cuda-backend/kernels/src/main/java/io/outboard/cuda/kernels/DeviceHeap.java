@@ -1,10 +1,10 @@
 package io.outboard.cuda.kernels;
 
 import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.internal.memory.ContextMemorySource;
+import io.outboard.cuda.internal.memory.ContextScope;
 import io.outboard.cuda.kernels.internal.DevicePtx;
 import io.outboard.cuda.kernels.internal.KernelDriver;
-import io.outboard.cuda.memory.ContextMemorySource;
-import io.outboard.cuda.memory.ContextScope;
 import io.outboard.pool.Pool;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

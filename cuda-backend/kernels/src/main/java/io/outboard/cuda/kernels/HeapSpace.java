@@ -1,12 +1,12 @@
 package io.outboard.cuda.kernels;
 
+import io.outboard.cuda.internal.memory.ContextMemorySource;
+import io.outboard.cuda.internal.memory.ContextScope;
+import io.outboard.cuda.internal.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.CudaContext;
+import io.outboard.cuda.internal.memory.StreamCaptures;
 import io.outboard.cuda.kernels.internal.DevicePtx;
 import io.outboard.cuda.kernels.internal.KernelDriver;
-import io.outboard.cuda.memory.ContextMemorySource;
-import io.outboard.cuda.memory.ContextScope;
-import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.CudaContext;
-import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.pool.Pool;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -1,6 +1,6 @@
 package io.outboard.cuda.kernels;
 
-import static io.outboard.cuda.facade.GpuProgram.succeed;
+import static io.outboard.cuda.internal.facade.GpuProgram.succeed;
 import static io.outboard.cuda.kernels.HeapKernels.word;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;

@@ -1,7 +1,7 @@
 package io.outboard.cuda.kernels;
 
+import io.outboard.cuda.internal.memory.CudaCalls;
 import io.outboard.cuda.kernels.internal.KernelCalls;
-import io.outboard.cuda.memory.CudaCalls;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package io.outboard.cuda.kernels;
 
-import static io.outboard.cuda.facade.GpuProgram.succeed;
+import static io.outboard.cuda.internal.facade.GpuProgram.succeed;
 
-import io.outboard.cuda.facade.GpuProgram;
+import io.outboard.cuda.internal.facade.GpuProgram;
 import java.util.Arrays;
 import jcuda.NativePointerObject;
 import jcuda.Pointer;

@@ -1,9 +1,9 @@
 package io.outboard.cuda.kernels;
 
-import static io.outboard.cuda.facade.GpuProgram.succeed;
+import static io.outboard.cuda.internal.facade.GpuProgram.succeed;
 
 import io.outboard.cuda.driver.DevicePointers;
-import io.outboard.cuda.facade.GpuProgram;
+import io.outboard.cuda.internal.facade.GpuProgram;
 import jcuda.NativePointerObject;
 import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;

@@ -1,7 +1,7 @@
 package io.outboard.cuda.kernels;
 
 import static io.outboard.cuda.Gpu.messageOf;
-import static io.outboard.cuda.facade.GpuProgram.succeed;
+import static io.outboard.cuda.internal.facade.GpuProgram.succeed;
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -11,7 +11,7 @@ import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.Gpu;
 import io.outboard.cuda.driver.CudaFailureException;
 import io.outboard.cuda.driver.DevicePointers;
-import io.outboard.cuda.facade.GpuProgram;
+import io.outboard.cuda.internal.facade.GpuProgram;
 import io.outboard.cuda.kernels.internal.DevicePtx;
 import io.outboard.cuda.kernels.internal.KernelCalls;
 import io.outboard.cuda.kernels.internal.KernelDriver;

@@ -1,12 +1,12 @@
 package io.outboard.cuda.kernels;
 
-import static io.outboard.cuda.facade.GpuProgram.succeed;
+import static io.outboard.cuda.internal.facade.GpuProgram.succeed;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.cuda.Gpu;
 import io.outboard.cuda.driver.DevicePointers;
-import io.outboard.cuda.facade.GpuProgram;
+import io.outboard.cuda.internal.facade.GpuProgram;
 import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUstream;

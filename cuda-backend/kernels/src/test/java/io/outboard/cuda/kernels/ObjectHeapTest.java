@@ -7,12 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.internal.memory.ContextMemorySource;
+import io.outboard.cuda.internal.memory.CudaContext;
+import io.outboard.cuda.internal.memory.FakeCuda;
+import io.outboard.cuda.internal.memory.StreamCaptures;
 import io.outboard.cuda.kernels.internal.DevicePtx;
 import io.outboard.cuda.kernels.internal.KernelDriver;
-import io.outboard.cuda.memory.ContextMemorySource;
-import io.outboard.cuda.memory.CudaContext;
-import io.outboard.cuda.memory.FakeCuda;
-import io.outboard.cuda.memory.StreamCaptures;
 import io.outboard.pool.Pool;
 import java.nio.ByteOrder;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.outboard.cuda.kernels.internal;
 
-import static io.outboard.cuda.memory.JCudaCalls.ask;
+import static io.outboard.cuda.internal.memory.JCudaCalls.ask;
 
 import io.outboard.cuda.driver.DevicePointers;
-import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.CudaCalls;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;

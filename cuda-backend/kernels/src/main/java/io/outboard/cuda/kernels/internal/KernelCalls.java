@@ -1,6 +1,6 @@
 package io.outboard.cuda.kernels.internal;
 
-import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.CudaCalls;
 import jcuda.NativePointerObject;
 
 /**

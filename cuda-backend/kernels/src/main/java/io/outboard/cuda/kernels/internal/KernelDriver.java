@@ -2,9 +2,9 @@ package io.outboard.cuda.kernels.internal;
 
 import io.outboard.cuda.driver.CudaFailureException;
 import io.outboard.cuda.driver.CudaUnavailableException;
-import io.outboard.cuda.memory.ContextScope;
-import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.NativeLibrary;
+import io.outboard.cuda.internal.memory.ContextScope;
+import io.outboard.cuda.internal.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.NativeLibrary;
 import jcuda.driver.CUresult;
 
 /**

@@ -1,7 +1,7 @@
 package io.outboard.cuda.kernels.internal;
 
 import io.outboard.cuda.driver.CudaFailureException;
-import io.outboard.cuda.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.CudaCalls;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;

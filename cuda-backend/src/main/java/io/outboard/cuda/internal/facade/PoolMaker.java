@@ -1,0 +1,198 @@
+package io.outboard.cuda.internal.facade;
+
+import io.outboard.cuda.internal.memory.ContextMemorySource;
+import io.outboard.cuda.internal.memory.ContextWork;
+import io.outboard.cuda.internal.memory.CudaContext;
+import io.outboard.cuda.internal.memory.LeasedMemory;
+import io.outboard.cuda.internal.memory.VirtualMemoryCalls;
+import io.outboard.pool.Pool;
+import io.outboard.pool.PoolBuilder;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Path;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** What the facade's pools are made of: where their memory comes from, and how large they are. Safe for any number of threads. */
+final class PoolMaker {
+
+    private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
+
+    /** So many first regions of default size are what the device has, where a pool grows by whole ones. */
+    private static final long FIRST_REGIONS = 32;
+
+    /** Where it grows in place, by little. */
+    private static final long FIRST_BYTES = 64L << 20;
+
+    /** Files that this process has begun. */
+    private static final Set<Path> RECORDINGS = ConcurrentHashMap.newKeySet();
+
+    /** How its name ends: a program with one pool has one file, that which it asked for. */
+    private static final String FIRST_DEVICE = "device0";
+
+    /** A device has no more contexts with pools than that. */
+    private static final int MOST_OF_A_NAME = 100;
+
+    private final Supplier<Optional<VirtualMemoryCalls>> virtualMemory;
+    private final LeasedMemory.Door lender;
+
+    PoolMaker(final Supplier<Optional<VirtualMemoryCalls>> virtualMemory, final LeasedMemory.Door lender) {
+        this.virtualMemory = virtualMemory;
+        this.lender = lender;
+    }
+
+    /** A pool, whose name gets a number if another has it; null for none. If memory can't be leased, {@link IllegalStateException}. */
+    ContextPool make(final @Nullable String name, final CudaContext context, final PoolOptions options) {
+        final ContextMemorySource source = source(context, options);
+        ContextWork work = null;
+        Pool pool = null;
+        ContextPool made = null;
+        try {
+            work = new ContextWork(context);
+            pool = pool(name, source, work, options);
+            made = new ContextPool(context, source, work, pool, options);
+            return made;
+        } finally {
+            if (made == null) {
+                if (pool != null) {
+                    pool.close();
+                }
+                source.close();
+                if (work != null) {
+                    work.close();
+                }
+            }
+        }
+    }
+
+    private ContextMemorySource source(final CudaContext context, final PoolOptions options) {
+        final Path socket = options.service();
+        if (socket == null) {
+            return new ContextMemorySource(context, options.growInPlace() ? virtualMemory : Optional::empty);
+        }
+        final String name = options.serviceName();
+        try {
+            final LeasedMemory leased = lender.connect(
+                    socket, name == null ? "pid-" + ProcessHandle.current().pid() : name, context.device());
+            return new ContextMemorySource(context, leased, options.growInPlace());
+        } catch (final IOException e) {
+            throw new IllegalStateException("outboard.service=" + socket + " can't be used: " + e.getMessage(), e);
+        }
+    }
+
+    /** The pool over it, which isn't the facade's alone: JMX and recordings show it by its name. */
+    private static Pool pool(
+            final @Nullable String name,
+            final ContextMemorySource source,
+            final ContextWork work,
+            final PoolOptions options) {
+        final long availableBytes = source.availableBytes();
+        final long goodBytes =
+                source.growsInPlace() ? Math.min(FIRST_BYTES, availableBytes) : availableBytes / FIRST_REGIONS;
+        final long firstBytes = options.firstRegionBytes() == 0 ? goodBytes : options.firstRegionBytes();
+        final Supplier<PoolBuilder> description = () -> {
+            final PoolBuilder builder = Pool.over(source)
+                    .strategy(options.strategy())
+                    .reuse(options.reuse(), work)
+                    .firstRegionBytes(Math.max(1, firstBytes))
+                    .limitBytes(Math.max(1, (long) (availableBytes * options.share())))
+                    // Not over a lender: what is leased ahead of need, others lack. And no thread for nothing.
+                    .growAhead(options.service() == null && source.growsInPlace());
+            if (!options.keep().isZero()) {
+                builder.keep(options.keep(), 0);
+            }
+            if (options.leaveBytes() > 0) {
+                builder.leave(options.leaveBytes());
+            }
+            if (options.slackBytes() != null) {
+                builder.slackBytes(options.slackBytes());
+            }
+            final Path dumpFolder = options.dumpFolder();
+            return dumpFolder == null ? builder : builder.dumpFolder(dumpFolder);
+        };
+        return name == null ? description.get().build() : named(description, name, options.record());
+    }
+
+    /** The device may have other contexts, and the program pools of its own. If JMX doesn't work here, the pool has no name. */
+    private static Pool named(
+            final Supplier<PoolBuilder> description, final String name, final @Nullable Path recording) {
+        for (int number = 1; number <= MOST_OF_A_NAME; number++) {
+            final String numbered = number == 1 ? name : name + "-" + number;
+            try {
+                final Pool pool = description.get().name(numbered).build();
+                if (recording != null) {
+                    record(pool, numbered, recording);
+                }
+                return pool;
+            } catch (final IllegalStateException e) {
+                LOGGER.log(System.Logger.Level.DEBUG, "a pool can't have its name", e);
+            }
+        }
+        return description.get().build();
+    }
+
+    /**
+     * Until the pool is closed, its context ends, or the process does. A program goes on that can't be recorded. After a reset of the device
+     * there is another pool of the name, and another process may write to the file: then the name has a number.
+     */
+    private static void record(final Pool pool, final String name, final Path recording) {
+        try {
+            final Path named = ofProcess(recording);
+            final Path first =
+                    name.endsWith(FIRST_DEVICE) ? named : named.resolveSibling(named.getFileName() + "." + name);
+            Path file = first;
+            for (int number = 2; !isRecordedTo(file, pool); number++) {
+                if (number > MOST_OF_A_NAME) {
+                    throw new AccessDeniedException(file.toString(), null, "nor is any name before it free");
+                }
+                file = first.resolveSibling(first.getFileName() + "." + number);
+            }
+            if (file != recording) {
+                LOGGER.log(System.Logger.Level.INFO, "pool " + name + " is recorded to " + file);
+            }
+        } catch (final IOException | IllegalStateException | OutOfMemoryError e) {
+            LOGGER.log(System.Logger.Level.WARNING, "pool " + name + " isn't recorded: " + e);
+        }
+    }
+
+    /** False if the file is another pool's, or another process's. */
+    private static boolean isRecordedTo(final Path file, final Pool pool) throws IOException {
+        final Path begun = file.toAbsolutePath().normalize();
+        if (!RECORDINGS.add(begun)) {
+            return false;
+        }
+        boolean done = false;
+        try {
+            pool.record(file);
+            done = true;
+        } catch (final AccessDeniedException e) {
+            // The next name may be free.
+        } finally {
+            if (!done) {
+                RECORDINGS.remove(begun);
+            }
+        }
+        return done;
+    }
+
+    /** With the process's number for {@code %p}, the time for {@code %t}, and {@code %} for two of them, as in names of JFR's files. */
+    private static Path ofProcess(final Path recording) {
+        final String time =
+                DateTimeFormatter.ofPattern("uuuu_MM_dd_HH_mm_ss").format(LocalDateTime.now(ZoneId.systemDefault()));
+        final String name = Pattern.compile("%([pt%])")
+                .matcher(recording.toString())
+                .replaceAll(found -> switch (found.group(1)) {
+                    case "p" -> Long.toString(ProcessHandle.current().pid());
+                    case "t" -> time;
+                    default -> "%";
+                });
+        return name.equals(recording.toString()) ? recording : Path.of(name);
+    }
+}

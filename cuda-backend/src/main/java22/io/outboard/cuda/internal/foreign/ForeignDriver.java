@@ -1,0 +1,107 @@
+package io.outboard.cuda.internal.foreign;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.outboard.cuda.Outboard;
+import io.outboard.cuda.driver.DevicePointers;
+import io.outboard.cuda.internal.facade.Facade;
+import java.lang.foreign.MemorySegment;
+import jcuda.NativePointerObject;
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUdeviceptr;
+import jcuda.driver.CUgraph;
+import jcuda.driver.CUstream;
+import jcuda.driver.JCudaDriver;
+
+/**
+ * The driver's functions that have to do with device memory, as {@code java.lang.foreign} binds them: what C has as a handle or an address
+ * is a long, and what a function sets is a segment of 8 bytes. So has them TornadoVM's CUDA backend, in {@code
+ * uk.ac.manchester.tornado.drivers.cuda.ffm.CUDADriverAPI}, and the agent redirects its calls to here. For JDK 22 and newer.
+ *
+ * <p>Algorithm: each calls the function of the same name of {@code io.outboard.cuda.OutboardDriver}, over the same pools. Pools have to know
+ * more than what allocates and frees: a thread's context is remembered, so what makes, chooses and ends contexts is here, too, and so are
+ * captures of streams into graphs. JCuda must be on the class path, with its native library.
+ *
+ * <p>A code is answered in any case: exceptions are for programs that call JCuda. A segment is set to 0 first, so what is no segment of 8
+ * bytes is refused before anything is allocated or made: by {@link IndexOutOfBoundsException} if it is smaller, {@link
+ * NullPointerException} if it is null, {@link IllegalArgumentException} if it can't be written, {@link IllegalStateException} if its arena is
+ * closed, {@link WrongThreadException} if it is another thread's.
+ *
+ * <p>Thread-safety: safe for any number of threads. Cost: that of OutboardDriver's functions, an object of JCuda's, and after a choice of the
+ * context one question to the driver. When memory runs out: as there, the code is {@code CUDA_ERROR_OUT_OF_MEMORY}.
+ *
+ * <p>Not for applications.
+ */
+public final class ForeignDriver {
+
+    /** Of its own, since the exceptions that a program turns on for JCuda would be OutboardDriver's, too. */
+    private static final Facade FACADE = Facade.ofDriver(Outboard.POOLS);
+
+    private ForeignDriver() {}
+
+    public static int cuMemAlloc(final MemorySegment devicePointer, final long sizeBytes) {
+        clear(devicePointer);
+        final CUdeviceptr pointer = new CUdeviceptr();
+        final int code = FACADE.allocate(pointer, sizeBytes, JCudaDriver::cuMemAlloc);
+        devicePointer.set(JAVA_LONG_UNALIGNED, 0, DevicePointers.address(pointer));
+        return code;
+    }
+
+    public static int cuMemFree(final long devicePointer) {
+        final CUdeviceptr pointer = new CUdeviceptr();
+        DevicePointers.set(pointer, devicePointer);
+        return FACADE.free(pointer, JCudaDriver::cuMemFree);
+    }
+
+    public static int cuCtxCreate(final MemorySegment context, final int flags, final int device) {
+        clear(context);
+        final CUcontext made = new CUcontext();
+        final CUdevice number = DevicePointers.withHandle(new CUdevice(), device);
+        return set(context, made, FACADE.make(made, () -> JCudaDriver.cuCtxCreate(made, flags, number)));
+    }
+
+    public static int cuCtxDestroy(final long context) {
+        final CUcontext ended = contextOf(context);
+        return FACADE.end(ended, true, () -> JCudaDriver.cuCtxDestroy(ended));
+    }
+
+    public static int cuCtxSetCurrent(final long context) {
+        return FACADE.choose(() -> JCudaDriver.cuCtxSetCurrent(contextOf(context)));
+    }
+
+    public static int cuStreamDestroy(final long stream) {
+        return FACADE.destroyStream(streamOf(stream), () -> JCudaDriver.cuStreamDestroy(streamOf(stream)));
+    }
+
+    public static int cuStreamBeginCapture(final long stream, final int mode) {
+        return FACADE.beginCapture(streamOf(stream), () -> JCudaDriver.cuStreamBeginCapture(streamOf(stream), mode));
+    }
+
+    public static int cuStreamEndCapture(final long stream, final MemorySegment graph) {
+        clear(graph);
+        final CUgraph captured = new CUgraph();
+        final int code =
+                FACADE.endCapture(streamOf(stream), () -> JCudaDriver.cuStreamEndCapture(streamOf(stream), captured));
+        return set(graph, captured, code);
+    }
+
+    private static CUcontext contextOf(final long context) {
+        return DevicePointers.withHandle(new CUcontext(), context);
+    }
+
+    private static CUstream streamOf(final long stream) {
+        return DevicePointers.withHandle(new CUstream(), stream);
+    }
+
+    /** Throws before anything is made that couldn't be told of. */
+    private static void clear(final MemorySegment result) {
+        result.set(JAVA_LONG_UNALIGNED, 0, 0);
+    }
+
+    private static int set(final MemorySegment result, final NativePointerObject made, final int code) {
+        // JCuda leaves in its object on failure whatever was on its stack.
+        result.set(JAVA_LONG_UNALIGNED, 0, code == 0 ? DevicePointers.handle(made) : 0);
+        return code;
+    }
+}
