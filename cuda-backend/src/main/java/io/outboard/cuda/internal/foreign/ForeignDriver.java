@@ -3,8 +3,6 @@ package io.outboard.cuda.internal.foreign;
 /**
  * The driver's functions with segments of memory instead of JCuda's objects. This class is for JDK 17 to 21, which have no such segments, and
  * has no functions; on a newer one the class of the same name in the jar's {@code META-INF/versions/22} takes its place.
- *
- * <p>Not for applications.
  */
 public final class ForeignDriver {
 

@@ -1,7 +1,4 @@
-/**
- * The facade for programs that call the driver by {@code java.lang.foreign}, without JCuda. Nothing here is for applications; what is public
- * is so for the agent, and may change without a word.
- */
+/** The facade for programs that call the driver by {@code java.lang.foreign}, without JCuda. The agent redirects their calls. */
 @NullMarked
 package io.outboard.cuda.internal.foreign;
 

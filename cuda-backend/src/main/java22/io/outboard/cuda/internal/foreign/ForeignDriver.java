@@ -30,8 +30,6 @@ import jcuda.driver.JCudaDriver;
  *
  * <p>Thread-safety: safe for any number of threads. Cost: that of OutboardDriver's functions, an object of JCuda's, and after a choice of the
  * context one question to the driver. When memory runs out: as there, the code is {@code CUDA_ERROR_OUT_OF_MEMORY}.
- *
- * <p>Not for applications.
  */
 public final class ForeignDriver {
 

@@ -11,8 +11,6 @@ import java.util.Set;
 /**
  * Device code in the jar, as PTX and as the source that {@code ptx.sh} made it from.
  *
- * <p>Not for applications.
- *
  * @param name of the PTX, without its ending
  * @param source name of the CUDA C++ file
  * @param options of the compiler, beyond those that all have

@@ -7,8 +7,6 @@ import jcuda.NativePointerObject;
  * The calls of the driver that load, link and run kernels, beside {@link CudaCalls} and by its rules: each returns CUDA's
  * code and throws nothing, results go to element 0 and only on success. All act in the current context. Safe for any number
  * of threads.
- *
- * <p>Not for applications.
  */
 public interface KernelCalls {
 

@@ -10,8 +10,6 @@ import jcuda.driver.CUresult;
 /**
  * All that kernels and in-kernel heaps need of CUDA. Safe for any number of threads.
  *
- * <p>Not for applications.
- *
  * @param cuda contexts and memory
  * @param kernels modules and launches
  * @param compiler for device code of ours that the driver refuses

@@ -17,8 +17,6 @@ import java.util.regex.Pattern;
  * <p>JCuda has no safe way to the linker's log, see {@link JCudaKernelCalls#createLink}. So what is wrong is found out again:
  * a text that doesn't compile is loaded by itself, which has a log; what remains is functions that are missing or there
  * twice, and those are in the texts.
- *
- * <p>Not for applications.
  */
 public final class KernelLink implements AutoCloseable {
 

@@ -2,7 +2,7 @@ package io.outboard.cuda.kernels.internal;
 
 import io.outboard.cuda.driver.CudaUnavailableException;
 
-/** Makes PTX of Outboard's own sources where the driver refuses that in the jar. Safe for any number of threads. Not for applications. */
+/** Makes PTX of Outboard's own sources where the driver refuses that in the jar. Safe for any number of threads. */
 public interface PtxCompiler {
 
     /**

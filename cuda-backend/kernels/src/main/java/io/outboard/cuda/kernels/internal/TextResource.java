@@ -8,8 +8,6 @@ import java.util.zip.GZIPInputStream;
 
 /**
  * Text in jars and files, in UTF-8; packed by gzip where the name ends in {@code .gz}.
- *
- * <p>Not for applications.
  */
 public final class TextResource {
 
