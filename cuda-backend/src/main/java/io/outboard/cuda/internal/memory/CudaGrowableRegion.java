@@ -1,9 +1,8 @@
 package io.outboard.cuda.internal.memory;
 
 import io.outboard.core.DeviceOutOfMemoryException;
-import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemorySource;
-import io.outboard.core.Pieces;
+import io.outboard.core.PiecedRegion;
 import io.outboard.core.Region;
 import io.outboard.cuda.driver.CudaFailureException;
 import java.util.List;
@@ -27,28 +26,27 @@ import org.jspecify.annotations.Nullable;
  */
 // A scope is used by being open.
 @SuppressWarnings("try")
-final class CudaGrowableRegion implements GrowableRegion {
+final class CudaGrowableRegion extends PiecedRegion {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
 
     private final VirtualMemoryCalls memory;
     private final CudaContext context;
-    private final Pieces pieces;
 
     /** Those that read and write it, its own among them. */
     private final SortedSet<Integer> devices;
 
-    private boolean closed;
     private boolean gone;
 
     private CudaGrowableRegion(
             final VirtualMemoryCalls memory,
             final CudaContext context,
             final SortedSet<Integer> peers,
-            final Pieces pieces) {
+            final Region region,
+            final long unitBytes) {
+        super(region, unitBytes);
         this.memory = memory;
         this.context = context;
-        this.pieces = pieces;
         devices = new TreeSet<>(peers);
         devices.add(context.device());
     }
@@ -80,44 +78,12 @@ final class CudaGrowableRegion implements GrowableRegion {
             return Optional.empty();
         }
         CudaFailures.check(CudaFailures.of("cuMemAddressReserve", reserved));
-        final Pieces pieces = new Pieces(new Region(address[0], sizeBytes), unitBytes[0]);
-        return Optional.of(new CudaGrowableRegion(memory, context, peers, pieces));
+        final Region region = new Region(address[0], sizeBytes);
+        return Optional.of(new CudaGrowableRegion(memory, context, peers, region, unitBytes[0]));
     }
 
     @Override
-    public Region region() {
-        return pieces.region();
-    }
-
-    @Override
-    public long unitBytes() {
-        return pieces.unitBytes();
-    }
-
-    @Override
-    public synchronized long committedBytes() {
-        return pieces.bytes();
-    }
-
-    @Override
-    public synchronized long endBytes() {
-        return pieces.endBytes();
-    }
-
-    @Override
-    public synchronized long pieceFrom(final long address) {
-        return pieces.from(address);
-    }
-
-    @Override
-    public synchronized long pieceBytes(final long address) {
-        return pieces.bytesAt(address);
-    }
-
-    @Override
-    public synchronized void commit(final long address, final long bytes, final long pieceBytes) {
-        checkOpen();
-        pieces.checkCommit(address, bytes, pieceBytes);
+    protected void addChecked(final long address, final long bytes, final long pieceBytes) {
         final long[] handles = new long[(int) ((bytes - 1) / pieceBytes) + 1];
         int added = 0;
         try {
@@ -131,14 +97,14 @@ final class CudaGrowableRegion implements GrowableRegion {
             CudaFailures.check(showToAll(address, bytes));
             for (; added < handles.length; added++) {
                 final long doneBytes = added * pieceBytes;
-                pieces.add(address + doneBytes, Math.min(pieceBytes, bytes - doneBytes), handles[added]);
+                addPiece(address + doneBytes, Math.min(pieceBytes, bytes - doneBytes), handles[added]);
             }
         } finally {
             // The caller learns of the first failure. To unmap what couldn't be mapped fails, too, and does no harm.
             if (added < handles.length) {
                 for (int i = 0; i < handles.length && handles[i] != 0; i++) {
                     if (i < added) {
-                        pieces.remove(address + i * pieceBytes);
+                        removePiece(address + i * pieceBytes);
                     }
                     memory.unmap(address + i * pieceBytes, Math.min(pieceBytes, bytes - i * pieceBytes));
                     memory.release(handles[i]);
@@ -160,15 +126,13 @@ final class CudaGrowableRegion implements GrowableRegion {
     private @Nullable CudaFailureException map(final long address, final long bytes, final long handle) {
         final CudaFailureException failure = CudaFailures.of("cuMemMap", memory.map(address, bytes, handle));
         if (failure == null) {
-            pieces.add(address, bytes, handle);
+            addPiece(address, bytes, handle);
         }
         return failure;
     }
 
     @Override
-    public synchronized void giveBack(final long[] begins, final int count) {
-        checkOpen();
-        pieces.check(begins, count);
+    protected void giveBackChecked(final long[] begins, final int count) {
         apart(() -> CudaFailures.check(unmapAndRelease(begins, count)));
     }
 
@@ -179,7 +143,7 @@ final class CudaGrowableRegion implements GrowableRegion {
         for (int i = 0; i < count; i++) {
             final CudaFailureException next = unmap(begins[i]);
             if (next == null) {
-                handles[unmapped++] = pieces.remove(begins[i]);
+                handles[unmapped++] = removePiece(begins[i]);
             }
             failure = CudaFailures.first(failure, next);
         }
@@ -187,13 +151,11 @@ final class CudaGrowableRegion implements GrowableRegion {
     }
 
     private @Nullable CudaFailureException unmap(final long begin) {
-        return CudaFailures.of("cuMemUnmap", memory.unmap(begin, pieces.bytesAt(begin)));
+        return CudaFailures.of("cuMemUnmap", memory.unmap(begin, pieceBytes(begin)));
     }
 
     @Override
-    public synchronized void move(final long[] begins, final int count) {
-        checkOpen();
-        pieces.checkMove(begins, count);
+    protected void moveChecked(final long[] begins, final int count) {
         if (count > 0) {
             apart(() -> moveBehind(begins, count));
         }
@@ -201,15 +163,15 @@ final class CudaGrowableRegion implements GrowableRegion {
 
     /** One by one until a call fails, and access for all at last: what fails then is put where it was. */
     private void moveBehind(final long[] begins, final int count) {
-        final long first = pieces.region().address() + pieces.endBytes();
+        final long first = region().address() + endBytes();
         long to = first;
         int moved = 0;
         CudaFailureException failure = null;
         while (moved < count && failure == null) {
-            final long bytes = pieces.bytesAt(begins[moved]);
+            final long bytes = pieceBytes(begins[moved]);
             failure = unmap(begins[moved]);
             if (failure == null) {
-                final long handle = pieces.remove(begins[moved]);
+                final long handle = removePiece(begins[moved]);
                 failure = map(to, bytes, handle);
                 if (failure == null) {
                     to += bytes;
@@ -223,9 +185,9 @@ final class CudaGrowableRegion implements GrowableRegion {
         if (refused != null) {
             to = first;
             for (int i = 0; i < moved; i++) {
-                final long bytes = pieces.bytesAt(to);
+                final long bytes = pieceBytes(to);
                 memory.unmap(to, bytes);
-                putBack(begins[i], bytes, pieces.remove(to));
+                putBack(begins[i], bytes, removePiece(to));
                 to += bytes;
             }
         }
@@ -239,7 +201,7 @@ final class CudaGrowableRegion implements GrowableRegion {
                 return;
             }
             memory.unmap(address, bytes);
-            pieces.remove(address);
+            removePiece(address);
         }
         memory.release(handle);
     }
@@ -296,8 +258,8 @@ final class CudaGrowableRegion implements GrowableRegion {
 
     private @Nullable CudaFailureException setAccess(final int peer, final boolean access) {
         CudaFailureException failure = null;
-        for (final long piece : pieces.all()) {
-            failure = CudaFailures.first(failure, setAccess(piece, pieces.bytesAt(piece), peer, access));
+        for (final long piece : pieces()) {
+            failure = CudaFailures.first(failure, setAccess(piece, pieceBytes(piece), peer, access));
         }
         return failure;
     }
@@ -325,19 +287,18 @@ final class CudaGrowableRegion implements GrowableRegion {
     }
 
     private synchronized void giveBack(final boolean waits) {
-        closed = true;
+        endCalls();
         if (gone) {
             return;
         }
         // Nobody can wait for the end of a capture: the program itself asks.
         context.captures().guarded(() -> {
             // A broken context does no work any more, and its memory is to go all the same.
-            CudaFailureException failure = waits && pieces.bytes() > 0 ? CudaFailures.of(this::synchronize) : null;
-            final long[] begins =
-                    pieces.all().stream().mapToLong(Long::longValue).toArray();
+            CudaFailureException failure = waits && committedBytes() > 0 ? CudaFailures.of(this::synchronize) : null;
+            final long[] begins = pieces().stream().mapToLong(Long::longValue).toArray();
             failure = CudaFailures.first(failure, unmapAndRelease(begins, begins.length));
-            if (pieces.bytes() == 0) {
-                final Region region = pieces.region();
+            if (committedBytes() == 0) {
+                final Region region = region();
                 final CudaFailureException kept =
                         CudaFailures.of("cuMemAddressFree", memory.freeAddresses(region.address(), region.sizeBytes()));
                 gone = kept == null;
@@ -350,12 +311,6 @@ final class CudaGrowableRegion implements GrowableRegion {
     private void synchronize() {
         try (ContextScope scope = new ContextScope(context.calls(), context.handle())) {
             CudaFailures.check("cuCtxSynchronize", context.calls().synchronize());
-        }
-    }
-
-    private void checkOpen() {
-        if (closed) {
-            throw new IllegalStateException("the growable region is closed");
         }
     }
 }
