@@ -3,8 +3,8 @@ package io.outboard.cuda;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.MemoryUser;
 import io.outboard.cuda.internal.memory.LeasedMemory;
-import io.outboard.cuda.internal.memory.Leases;
 import io.outboard.service.Lease;
+import io.outboard.service.Leases;
 import io.outboard.service.LendingDevice;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -45,7 +45,7 @@ public final class FakeLender implements Leases {
     public LeasedMemory.Door door(final FakeVirtualMemory memory) {
         return (socket, name, number) -> {
             askedName = name;
-            return LeasedMemory.over(() -> memory, () -> shared, () -> this, socket, number);
+            return LeasedMemory.over(memory, shared, () -> this, socket, number);
         };
     }
 

@@ -108,7 +108,8 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
     }
 
     @Override
-    public synchronized int create(final long[] handle, final long sizeBytes, final int device) {
+    public synchronized int create(
+            final long[] handle, final long sizeBytes, final int device, final long wantedBytes) {
         final boolean fits = sizeBytes <= deviceBytes - usedBytes();
         final int code = enter("create", isWhole(sizeBytes));
         if (code != CudaCalls.SUCCESS || !fits) {

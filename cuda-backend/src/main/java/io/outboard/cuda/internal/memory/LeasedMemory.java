@@ -2,6 +2,7 @@ package io.outboard.cuda.internal.memory;
 
 import io.outboard.core.MemoryUser;
 import io.outboard.service.Lease;
+import io.outboard.service.Leases;
 import io.outboard.service.LenderConnection;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -42,9 +43,9 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
     /** {@link Door#connect} by the driver that is there. */
     public static LeasedMemory connect(final Path socket, final String name, final int device) throws IOException {
         return over(
-                () -> DriverLibrary.virtualMemory().orElseThrow(LeasedMemory::missing),
-                () -> DriverLibrary.sharedMemory().orElseThrow(LeasedMemory::missing),
-                () -> Leases.of(LenderConnection.connect(socket, name)),
+                DriverLibrary.virtualMemory().orElseThrow(LeasedMemory::missing),
+                DriverLibrary.sharedMemory().orElseThrow(LeasedMemory::missing),
+                () -> LenderConnection.connect(socket, name),
                 socket,
                 device);
     }
@@ -55,29 +56,27 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
                         + " driver's virtual memory; this is JDK " + Runtime.version());
     }
 
-    /** What may fail to be there. */
-    public interface Part<T> {
-        T get() throws IOException;
+    /** Connects to a lender, or says why that can't be. */
+    public interface Connector {
+        Leases connect() throws IOException;
     }
 
-    /** Over any driver and any lender; if one isn't there, or the lender's device isn't this one, nothing stays open. */
+    /** Over any driver and any lender; if that isn't there, or its device isn't this one, nothing stays open. */
     public static LeasedMemory over(
-            final Part<VirtualMemoryCalls> driver,
-            final Part<SharedMemoryCalls> shared,
-            final Part<Leases> lender,
+            final VirtualMemoryCalls driver,
+            final SharedMemoryCalls shared,
+            final Connector lender,
             final Path socket,
             final int device)
             throws IOException {
-        final SharedMemoryCalls calls = shared.get();
-        final String mine = nameOf(calls, device);
-        final VirtualMemoryCalls mapping = driver.get();
-        final Leases leases = lender.get();
+        final String mine = nameOf(shared, device);
+        final Leases leases = lender.connect();
         if (!leases.device().equals(mine)) {
             leases.close();
             throw new IOException("socket=" + socket + " must be of a lender of device " + device + ", " + mine
                     + ", and lends " + leases.device());
         }
-        return new LeasedMemory(mapping, calls, leases);
+        return new LeasedMemory(driver, shared, leases);
     }
 
     /**
@@ -119,11 +118,6 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
     @Override
     public int reserve(final long[] address, final long sizeBytes, final long alignmentBytes) {
         return driver.reserve(address, sizeBytes, alignmentBytes);
-    }
-
-    @Override
-    public int create(final long[] handle, final long sizeBytes, final int device) {
-        return create(handle, sizeBytes, device, sizeBytes);
     }
 
     /** Leases. What the driver can't import is given back. */

@@ -15,13 +15,11 @@ public interface VirtualMemoryCalls {
 
     int reserve(long[] address, long sizeBytes, long alignmentBytes);
 
-    /** Throws only if the memory is another process's to lend, which refuses in words that a code hasn't, or can't be imported. */
-    int create(long[] handle, long sizeBytes, int device);
-
-    /** The first of several, all of {@code wantedBytes} together: others are made to give back for all of them at once. */
-    default int create(final long[] handle, final long sizeBytes, final int device, final long wantedBytes) {
-        return create(handle, sizeBytes, device);
-    }
+    /**
+     * Makes memory, perhaps the first of several, all of {@code wantedBytes} together: who lends it makes others give back for all of them at
+     * once. Throws only if the memory is another process's to lend, which refuses in words that a code hasn't, or can't be imported.
+     */
+    int create(long[] handle, long sizeBytes, int device, long wantedBytes);
 
     int map(long address, long sizeBytes, long handle);
 

@@ -181,6 +181,11 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
     }
 
     @Override
+    public int create(final long[] handle, final long sizeBytes, final int device, final long wantedBytes) {
+        return create(handle, sizeBytes, device);
+    }
+
+    @Override
     public int create(final long[] handle, final long sizeBytes, final int device) {
         return call(handle, (result, arena) ->
                 (int) Functions.CREATE.invokeExact(result, sizeBytes, propertiesOf(device, arena), 0L));
