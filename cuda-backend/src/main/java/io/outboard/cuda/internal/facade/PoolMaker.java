@@ -53,22 +53,19 @@ final class PoolMaker {
         final ContextMemorySource source = source(context, options);
         ContextWork work = null;
         Pool pool = null;
-        ContextPool made = null;
         try {
             work = new ContextWork(context);
             pool = pool(name, source, work, options);
-            made = new ContextPool(context, source, work, pool, options);
-            return made;
-        } finally {
-            if (made == null) {
-                if (pool != null) {
-                    pool.close();
-                }
-                source.close();
-                if (work != null) {
-                    work.close();
-                }
+            return new ContextPool(context, source, work, pool, options);
+        } catch (final RuntimeException | Error e) {
+            if (pool != null) {
+                pool.close();
             }
+            source.close();
+            if (work != null) {
+                work.close();
+            }
+            throw e;
         }
     }
 

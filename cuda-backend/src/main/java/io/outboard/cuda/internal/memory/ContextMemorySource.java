@@ -103,14 +103,11 @@ public final class ContextMemorySource implements MemorySource {
         final CudaGrowableRegion whole = CudaGrowableRegion.reserve(memory, context, peers, wholeBytes, wholeBytes)
                 .map(this::keep)
                 .orElseThrow(() -> DeviceOutOfMemoryException.ofDevice(sizeBytes, availableBytes, "no addresses left"));
-        boolean done = false;
         try {
             whole.commit(whole.region().address(), wholeBytes, wholeBytes);
-            done = true;
-        } finally {
-            if (!done) {
-                whole.close();
-            }
+        } catch (final RuntimeException | Error e) {
+            whole.close();
+            throw e;
         }
         final Region region = new Region(whole.region().address(), sizeBytes);
         out.put(region, whole::close);
