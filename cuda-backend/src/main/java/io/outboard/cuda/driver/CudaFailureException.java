@@ -1,8 +1,8 @@
 package io.outboard.cuda.driver;
 
 /**
- * A CUDA call failed, on a device that had worked; exhausted memory is not among these failures (see
- * {@link io.outboard.core.DeviceOutOfMemoryException}).
+ * This says that a CUDA call failed, on a device that had worked. Exhausted memory is not among these failures: that is
+ * a {@link io.outboard.core.DeviceOutOfMemoryException}.
  */
 public final class CudaFailureException extends RuntimeException {
 
@@ -37,7 +37,7 @@ public final class CudaFailureException extends RuntimeException {
     }
 
     /**
-     * What the call returned.
+     * Answers what the call returned.
      *
      * @return a {@code cudaError} for a call of the runtime ({@code cuda...}), a {@code CUresult} for one of the driver
      *     ({@code cu...}); not 0
@@ -47,7 +47,7 @@ public final class CudaFailureException extends RuntimeException {
     }
 
     /**
-     * The name of {@link #code()}.
+     * Answers the name of {@link #code()}.
      *
      * @return for example {@code cudaErrorIllegalAddress}
      */

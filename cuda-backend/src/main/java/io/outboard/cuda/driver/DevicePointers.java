@@ -16,7 +16,7 @@ import jcuda.Pointer;
  */
 public final class DevicePointers {
 
-    // Exact: a call whose static types differ from the field's would be adapted each time, so it is refused instead.
+    // Exact handles refuse a call whose static types differ from the field's, which would be adapted each time.
     private static final VarHandle NATIVE_POINTER =
             field(NativePointerObject.class, "nativePointer").withInvokeExactBehavior();
     private static final VarHandle BYTE_OFFSET =
@@ -25,7 +25,7 @@ public final class DevicePointers {
     private DevicePointers() {}
 
     /**
-     * Where a pointer points.
+     * Answers where a pointer points.
      *
      * @param pointer to device memory; one to a Java array or a buffer has no device address, and yields nothing of use
      * @return absolute device address, 0 for a null pointer
@@ -46,7 +46,7 @@ public final class DevicePointers {
     }
 
     /**
-     * The handle in one of JCuda's objects for streams, events and contexts.
+     * Answers the handle in one of JCuda's objects for streams, events and contexts.
      *
      * @param object not a {@link Pointer}
      * @return the handle, 0 for null
@@ -69,7 +69,7 @@ public final class DevicePointers {
     }
 
     /**
-     * A new pointer; not for the hot path.
+     * Makes a new pointer, so this isn't for the hot path.
      *
      * @param address absolute device address, or 0 for null
      * @return a pointer of its own

@@ -15,7 +15,7 @@ import io.outboard.pool.ReusePolicy;
 import java.util.function.IntSupplier;
 import jcuda.runtime.cudaError;
 
-/** The facade's pool in one CUDA context: answers by codes and never throws for what CUDA has a code for. */
+/** The facade's pool in one CUDA context. It answers by a code, and doesn't throw, where CUDA has a code. */
 final class ContextPool {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
@@ -23,13 +23,13 @@ final class ContextPool {
     /** Stands for an allocation that the driver has to try. */
     static final long NOT_SERVED = 0;
 
-    /** Stands for one that the driver mustn't try, since the memory is another process's to lend. */
+    /** Stands for an allocation that the driver mustn't try, since another process lends the memory. */
     static final long REFUSED = -1;
 
-    /** Above it addresses are the driver's business: it refuses. No device has so much, and no sum overflows. */
+    /** The driver is asked for more than this, and refuses. No sum of sizes below it overflows. */
     private static final long MOST_BYTES = 1L << 48;
 
-    /** A page of the driver's. */
+    /** The driver maps pages of this size. */
     private static final long WARM_BYTES = 2L << 20;
 
     private final CudaContext context;
@@ -41,7 +41,7 @@ final class ContextPool {
     private volatile long pitchUnitBytes;
     private volatile boolean live = true;
 
-    /** Whether the log has why leased memory ran out. */
+    /** Says whether the log already has why leased memory ran out. */
     private volatile boolean hasTold;
 
     ContextPool(
@@ -71,8 +71,8 @@ final class ContextPool {
     }
 
     /**
-     * Does once what the first allocation would wait for: loads and links the classes of a pool, by one over mere numbers, and has the driver
-     * map memory. Nothing of that waits for the device, and nothing of it stays.
+     * Does once what the first allocation would wait for: it loads and links the classes of a pool, by one over mere
+     * numbers, and has the driver map memory. Nothing of that waits for the device, and nothing of it stays.
      */
     void warm() {
         try (Pool numbers = Pool.over(new VirtualMemorySource())
@@ -96,7 +96,7 @@ final class ContextPool {
 
     // Memory
 
-    /** A device address, or {@link #NOT_SERVED}, whatever the reason: the driver then says why, by its code; or {@link #REFUSED}. */
+    /** Answers a device address, {@link #NOT_SERVED}, after which the driver says why, or {@link #REFUSED}. */
     long allocate(final long sizeBytes) {
         try {
             return pool.allocate(sizeBytes);
@@ -107,11 +107,10 @@ final class ContextPool {
         }
     }
 
-    /** The same for work on a stream of this context. */
+    /** Does the same for work on a stream of this context. */
     long allocateAsync(final long sizeBytes, final long stream) {
         try {
-            // For a captured one the driver makes the allocation part of the graph, with an address that belongs to the
-            // graph.
+            // For a captured stream the driver makes the allocation, and its address, part of the graph.
             return isCaptured(stream, context()) ? NOT_SERVED : pool.allocateAsync(sizeBytes, stream);
         } catch (final RuntimeException e) {
             return notServed(e);
@@ -122,14 +121,14 @@ final class ContextPool {
 
     private long notServed(final OutOfMemoryError e) {
         ContextPools.tellOnce(e);
-        // What is leased mustn't be taken beside the lender's back.
+        // The driver mustn't take memory behind the lender's back.
         return source.isLeased() ? REFUSED : NOT_SERVED;
     }
 
     private long notServed(final RuntimeException e) {
         if (e instanceof DeviceOutOfMemoryException && source.isLeased()) {
-            // What a quota refuses the driver would take beside the lender's back. The program sees a code; why, the
-            // log says once.
+            // The driver would take behind the lender's back what a quota refuses. The log says once why the program
+            // gets a code.
             if (!hasTold) {
                 hasTold = true;
                 final Throwable refusal = e.getCause() == null ? e : e.getCause();
@@ -147,7 +146,7 @@ final class ContextPool {
         throw e;
     }
 
-    /** CUDA's code for freeing what starts at an address in this pool; a barrier, if frees are to be. */
+    /** Frees what starts at an address, and answers CUDA's code. It waits for all work if frees are barriers. */
     int free(final long address) {
         try {
             pool.free(address);
@@ -160,7 +159,10 @@ final class ContextPool {
         }
     }
 
-    /** The same for memory that only work on one stream of {@code home} uses, and no barrier; 0 if the thread has no context, so no work. */
+    /**
+     * Frees memory that only work on one stream uses, and is no barrier. The stream is of the context {@code home},
+     * which is 0 if the thread has none, and so no work.
+     */
     int freeAsync(final long address, final long stream, final long home) {
         try {
             if (home != 0 && isCaptured(stream, home)) {
@@ -185,7 +187,7 @@ final class ContextPool {
         return context.captures().any() && work.isCapturing(home, stream);
     }
 
-    /** A failure of CUDA's is an earlier kernel's, as a rule, which the driver's own calls report from now on, too. */
+    /** Finds CUDA's code. A failure is an earlier kernel's, as a rule, and all calls report it from now on. */
     private static int codeOf(final RuntimeException e) {
         if (e instanceof InvalidAddressException) {
             return cudaError.cudaErrorInvalidValue;
@@ -196,13 +198,13 @@ final class ContextPool {
         throw e;
     }
 
-    /** What can be had from here and from the device, which reports so much as free; of a lender's no more than that may lend. */
+    /** Adds what this pool has unused to what the device reports as free, of which a lender may lend only a part. */
     long withUnused(final long deviceBytes) {
         final long moreBytes = source.isLeased() ? Math.min(deviceBytes, source.availableBytes()) : deviceBytes;
         return moreBytes + pool.statistics().freeBytes() + pool.statistics().limboBytes();
     }
 
-    /** Asks the driver for memory; where it has nothing left, once more without what the pool holds and doesn't use. The context is current. */
+    /** Asks the driver for memory in this current context, and once more without what the pool doesn't use. */
     int allocateByDriver(final boolean keepsLastError, final IntSupplier call) {
         final int code = StreamCaptures.relaxed(context.calls(), call);
         if (code != cudaError.cudaErrorMemoryAllocation || !giveBackUnused()) {
@@ -216,7 +218,7 @@ final class ContextPool {
         return second;
     }
 
-    /** Gives regions without a block in use back to the driver. True if there were any. */
+    /** Gives regions without a block in use back to the driver, and answers whether there were any. */
     boolean giveBackUnused() {
         try {
             final long before = pool.statistics().heldBytes();
@@ -229,7 +231,7 @@ final class ContextPool {
         }
     }
 
-    /** The pitch of a row that the pool is to serve, 512 bytes, say, for widths from 1 to 512; 0 if the driver is to. The context is current. */
+    /** Answers the pitch of rows, such as 512 bytes for widths to 512; 0 if the driver is to serve them. */
     long pitchOf(final long widthBytes, final long rows) {
         if (widthBytes <= 0 || rows <= 0 || widthBytes > Integer.MAX_VALUE - 4096) {
             return 0;
@@ -241,7 +243,7 @@ final class ContextPool {
         return pitchBytes == 0 || rows > MOST_BYTES / pitchBytes ? 0 : pitchBytes;
     }
 
-    /** What pitches are multiples of, as the driver shows it for a width of one byte: a power of two; 0 if it fails. */
+    /** Asks what pitches are multiples of: a power of two, which the driver chooses for one byte; 0 if it fails. */
     private long askPitch() {
         final CudaCalls calls = context.calls();
         final long[] address = new long[1];
@@ -255,12 +257,12 @@ final class ContextPool {
 
     // Contexts
 
-    /** False once the context, and with it all memory, is gone. */
+    /** Answers false once the context, and with it all memory, is gone. */
     boolean isLive() {
         return live;
     }
 
-    /** Lets another context's device read and write all memory, now and later; its work is waited for from now on. */
+    /** Lets another context's device read and write all memory; that context's work is waited for from now on. */
     void show(final long viewer, final int viewerDevice) {
         cover(viewer);
         source.show(viewerDevice);
@@ -270,19 +272,19 @@ final class ContextPool {
         source.hide(viewerDevice);
     }
 
-    /** Work in another context may use the memory. */
+    /** Waits for another context's work from now on, which may use the memory. */
     void cover(final long other) {
         if (marks && other != context()) {
             work.add(other);
         }
     }
 
-    /** Ends a context by a call, or another one's, while no thread of the pool's own is in one. */
+    /** Does something, such as to end a context, while no thread of the pool's own is in one. */
     void whileThreadsRest(final Runnable action) {
         pool.whileThreadsRest(() -> work.whileThreadsRest(action));
     }
 
-    /** Memory that grew in place belongs to no context: it goes back here. */
+    /** Forgets a context that is gone. If it is this pool's, memory that grew in place goes back here. */
     void contextEnded(final long gone) {
         work.contextEnded(gone);
         if (gone != context()) {

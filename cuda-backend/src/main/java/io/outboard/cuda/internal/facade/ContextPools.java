@@ -26,17 +26,19 @@ import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The facade's pools, one for each CUDA context, made when that is chosen or first used, and which of them each thread uses.
+ * The facade's pools, one for each CUDA context, which is made when the context is chosen or first used; and the pool
+ * that each thread uses.
  *
  * <p>A thread's context is asked for once and then remembered, until the thread says through the facade that it uses
- * another; of a virtual thread each time, since its current device is that of the thread that carries it. The look-up is a thread-local one, since a call of the driver would take 40 to 70 nanoseconds. An address
- * is looked for in every pool, since programs have few. Safe for any number of threads.
+ * another: a call of the driver would take 40 to 70 nanoseconds. A virtual thread's is asked for each time, since its
+ * device is that of the thread that carries it. An address is looked for in every pool, since programs have few. Safe
+ * for any number of threads.
  */
 public final class ContextPools {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
 
-    /** No device's number: there is none, or CUDA doesn't work. */
+    /** This stands for a device's number where there is none, or CUDA doesn't work. */
     static final int NO_DEVICE = -1;
 
     private final @Nullable String family;
@@ -46,37 +48,37 @@ public final class ContextPools {
     private final PoolMaker maker;
     private final Supplier<? extends PoolOptions> defaults;
 
-    /** What a thread uses; null while that isn't known. */
-    // Not static: tests have several programs, with pools of their own.
+    /** The pool that a thread uses; null while that isn't known. */
+    // It isn't static, since tests have several programs, with pools of their own.
     @SuppressWarnings("ThreadLocalUsage")
     private final ThreadLocal<@Nullable ContextPool> current = new ThreadLocal<>();
 
-    /** What a thread found last, and so what most use. Without order, since it counts only for a thread that found the same. */
+    /** The pool that a thread found last, and so most use. It needs no order, since it counts for those alone. */
     private @Nullable ContextPool likely;
 
     private final StreamCaptures captures = new StreamCaptures();
 
-    /** Taken before the monitor. Guards which contexts there are. */
+    /** This lock guards which contexts there are. It is taken before the monitor. */
     private final ReentrantLock contextLock = new ReentrantLock();
 
-    /** Contexts that are gone. Threads may have them current still. */
+    /** Contexts that are gone, though threads may still have them current. */
     private final Set<Long> ended = ConcurrentHashMap.newKeySet();
 
-    /** Replaced under the monitor, never changed. */
+    /** This array is replaced under the monitor, and never changed. */
     private volatile ContextPool[] pools = {};
 
-    /** By context, those whose work reads and writes its pool's memory, as CUDA knows, and their devices. Guarded by the monitor. */
+    /** Per context, those that see its memory, as CUDA knows, and their devices. Guarded by the monitor. */
     private final Map<Long, Map<Long, Integer>> viewers = new HashMap<>();
 
-    /** What is kept of a pool whose context is gone. */
+    /** This is kept of a pool whose context is gone. */
     private record EndedPool(int device, PoolStatistics statistics) {}
 
-    /** Guarded by the monitor. */
+    /** The pools that have ended. Guarded by the monitor. */
     private final List<EndedPool> history = new ArrayList<>();
 
     private @Nullable PoolOptions options;
 
-    /** No pools yet. Their names begin with {@code family}, null for none; options are asked for when the first one is made. */
+    /** Begins without pools. Their names begin with {@code family}, or are null; the first one asks for options. */
     public ContextPools(
             final @Nullable String family,
             final Supplier<CudaCalls> loader,
@@ -93,7 +95,7 @@ public final class ContextPools {
         return captures;
     }
 
-    /** For pools made from now on, and made early and never used. {@link IllegalStateException} if memory has been asked for. */
+    /** Sets options of pools that are made or used from now on. It throws if memory has been asked for. */
     public synchronized void configure(final PoolOptions newOptions) {
         if (Arrays.stream(pools).anyMatch(pool -> pool.pool().statistics().allocations() > 0)) {
             throw new IllegalStateException("options must be set before device memory is first asked for");
@@ -106,8 +108,9 @@ public final class ContextPools {
     // The calling thread's
 
     /**
-     * Makes the pool of the calling thread's context early, if it has a context: what it takes to make one starves beside threads that launch,
-     * and the first allocation shouldn't wait for it. What fails fails again when memory is asked for, and is told then.
+     * Makes the pool of the calling thread's context early, if the thread has one. Beside threads that launch this
+     * takes long, and the first allocation shouldn't wait for it. A failure is told when memory is asked for, since it
+     * comes again then.
      */
     void prepare() {
         final int before = pools.length;
@@ -123,28 +126,28 @@ public final class ContextPools {
         }
     }
 
-    /** The thread uses another device or context from now on. */
+    /** Forgets the thread's context, since it uses another from now on. */
     void forget() {
         current.remove();
     }
 
     /**
-     * The pool of the thread's context. If it has none, to {@code bind} makes the current device's primary one current, as the runtime does;
-     * else the answer is null, and the driver refuses.
+     * Finds the pool of the thread's context. If the thread has none, {@code bind} makes the device's primary one
+     * current, as the runtime does; else the answer is null, and the driver refuses.
      */
     @Nullable
     public ContextPool ofThread(final boolean bind) {
         final ContextPool guess = likely;
         final ContextPool mine = current.get();
-        // It is the same as mine, but the processor goes on with it while the thread-local look-up is under way:
-        // 5 ns less an allocation, with one thread and a simulated device, 2026-11-22.
+        // The guess is the same as mine, but the processor goes on with it during the thread-local look-up: an
+        // allocation takes 5 ns less, with one thread and a simulated device, 2026-11-22.
         if (guess != null && guess == mine && guess.isLive()) {
             return guess;
         }
         return mine != null && mine.isLive() ? mine : find(bind);
     }
 
-    /** Null where CUDA doesn't work, so that the caller asks CUDA itself and gets the code that says why. */
+    /** Finds or makes it. Where CUDA doesn't work the answer is null: the caller asks CUDA for the reason. */
     private @Nullable ContextPool find(final boolean bind) {
         try {
             final CudaCalls calls = loader.get();
@@ -172,7 +175,7 @@ public final class ContextPools {
         } catch (final OutOfMemoryError e) {
             tellOnce(e);
             if (isLeasing()) {
-                // The driver would take memory beside the lender's back.
+                // The driver would take memory behind the lender's back.
                 throw e;
             }
             return null;
@@ -183,7 +186,7 @@ public final class ContextPools {
         return (options == null ? defaults.get() : options).service() != null;
     }
 
-    /** The host has no memory for what a pool needs. A program that needs little of it can do without. */
+    /** Logs that the host has no memory for what a pool needs. A program that needs little can do without a pool. */
     static void tellOnce(final OutOfMemoryError e) {
         if (!hasToldOfHeap) {
             hasToldOfHeap = true;
@@ -192,7 +195,7 @@ public final class ContextPools {
                         System.Logger.Level.WARNING,
                         "this Java virtual machine has no memory for a pool's needs: " + e);
             } catch (final OutOfMemoryError ignored) {
-                // Nor for that line.
+                // There is no memory for that line, either.
             }
         }
     }
@@ -224,42 +227,42 @@ public final class ContextPools {
             viewers.getOrDefault(context, Map.of()).forEach(added::show);
             for (final ContextPool pool : pools) {
                 if (pool.device() == device) {
-                    // What grows in place is no context's own.
+                    // Memory that grows in place belongs to no context.
                     pool.cover(context);
                     added.cover(pool.context());
                 }
             }
             final ContextPool[] all = Arrays.copyOf(pools, pools.length + 1);
             all[all.length - 1] = added;
-            // Release; pairs with the acquire in those who look for an address, a device or a context.
+            // This is a release; it pairs with the acquire of those who look for an address, a device or a context.
             pools = all;
             return added;
         } catch (final CudaFailureException | OutOfMemoryError e) {
-            // Else each allocation from now on would leave one behind.
+            // Each allocation from now on would leave one behind.
             added.discard();
             throw e;
         }
     }
 
-    /** Or {@link #NO_DEVICE}. */
+    /** Answers the thread's device, or {@link #NO_DEVICE}. */
     int currentDevice() {
         final int[] device = new int[1];
         return asked(calls -> calls.currentDevice(device)) ? device[0] : NO_DEVICE;
     }
 
-    /** No for 0, without asking: there may be no driver. */
+    /** Answers whether the thread has a context current. CUDA isn't asked for 0, since there may be no driver. */
     boolean isCurrent(final long context) {
         final long[] current = new long[1];
         return context != 0 && asked(calls -> calls.currentContext(current)) && current[0] == context;
     }
 
-    /** The context of a stream that exists, of stream 0 the current one; 0 if there is none. */
+    /** Answers the context of a stream that exists, for stream 0 the current one; 0 if there is none. */
     long contextOf(final long stream) {
         final long[] context = new long[1];
         return asked(calls -> calls.streamContext(context, stream)) ? context[0] : 0;
     }
 
-    /** Makes or ends a context and finds out which, while no other thread does through the facades: CUDA uses handles again. */
+    /** Makes or ends a context while no other thread does so through the facades, since CUDA uses handles again. */
     int exclusively(final IntSupplier call) {
         contextLock.lock();
         try {
@@ -269,7 +272,7 @@ public final class ContextPools {
         }
     }
 
-    /** Calls, exclusively, what may end a device's primary context. If it did, its memory, streams and events are gone. */
+    /** Makes a call that may end a device's primary context; the caller is exclusive. */
     int endPrimary(final int device, final boolean surely, final IntSupplier call) {
         final long before = primaryOf(device);
         final int code = end(before, () -> {
@@ -283,7 +286,7 @@ public final class ContextPools {
         return code;
     }
 
-    /** Calls what may end a context; nobody works there for a pool meanwhile, as CUDA demands. */
+    /** Makes a call that may end a context; no thread works there for a pool meanwhile, as CUDA demands. */
     int end(final long context, final IntSupplier call) {
         final int[] code = new int[1];
         Runnable action = () -> code[0] = call.getAsInt();
@@ -291,12 +294,12 @@ public final class ContextPools {
             final Runnable within = action;
             action = () -> pool.whileThreadsRest(within);
         }
-        // First, so that threads that wait for the device stop that.
+        // This comes first, so that threads stop waiting for the device.
         captures.whileEnding(action);
         return code[0];
     }
 
-    /** The primary context of a device; 0 if it isn't there. */
+    /** Answers a device's primary context; 0 if there is none. */
     long primaryOf(final int device) {
         final long[] context = new long[1];
         return device != NO_DEVICE && asked(calls -> calls.primaryContext(context, device)) ? context[0] : 0;
@@ -312,7 +315,7 @@ public final class ContextPools {
 
     // Everyone's
 
-    /** Whose region has an address; null if it is the driver's. */
+    /** Finds the pool whose region has an address; null if the driver gave it. */
     @Nullable
     ContextPool owner(final long address) {
         for (final ContextPool pool : pools) {
@@ -323,7 +326,7 @@ public final class ContextPools {
         return null;
     }
 
-    /** The one that was made first, should the device have several contexts; null if none was. */
+    /** Finds the first pool of a device, which may have several contexts; null if there is none. */
     @Nullable
     ContextPool ofDevice(final int device) {
         return Arrays.stream(pools)
@@ -336,7 +339,7 @@ public final class ContextPools {
         return Optional.ofNullable(ofDevice(device)).map(ContextPool::pool);
     }
 
-    /** Null if there is none. */
+    /** Finds a context's pool; null if there is none. */
     @Nullable
     ContextPool inContext(final long context) {
         for (final ContextPool pool : pools) {
@@ -347,7 +350,7 @@ public final class ContextPools {
         return null;
     }
 
-    /** Of those whose context is gone, then of those that live. */
+    /** Maps the statistics of pools whose context is gone, then of those that live. */
     public synchronized <T> List<T> statistics(final BiFunction<Integer, PoolStatistics, T> each) {
         final List<T> all = new ArrayList<>();
         for (final EndedPool gone : history) {
@@ -359,7 +362,7 @@ public final class ContextPools {
         return all;
     }
 
-    /** The current context's work reads and writes another's memory, or not any more, as CUDA knows already: that of pools it doesn't. */
+    /** Does for the memory of pools what CUDA did for other memory: the current context sees another's, or no more. */
     synchronized int changeView(final long context, final boolean shown) {
         final int device = currentDevice();
         final long viewer = contextOf(0);
@@ -384,7 +387,7 @@ public final class ContextPools {
         }
     }
 
-    /** Access is a device's, so as long as one of its contexts has it, all have. */
+    /** Hides memory from a device, unless another of its contexts sees it: CUDA gives access to devices. */
     private void hideUnlessSeen(final long context, final int device) {
         final ContextPool pool = inContext(context);
         if (pool != null && !viewers.getOrDefault(context, Map.of()).containsValue(device)) {
@@ -392,7 +395,7 @@ public final class ContextPools {
         }
     }
 
-    /** The context is gone: it sees nothing any more, and has nothing to be seen. */
+    /** Forgets what a context saw that is gone, and who saw it. */
     private void forgetViews(final long gone) {
         viewers.remove(gone);
         viewers.forEach((context, all) -> {
@@ -407,12 +410,12 @@ public final class ContextPools {
         });
     }
 
-    /** A context is there, perhaps with the handle of one that is gone. */
+    /** Says that there is a new context, perhaps with the handle of one that is gone. */
     void contextMade(final long context) {
         ended.remove(context);
     }
 
-    /** A context is gone, and its memory, streams and events with it. */
+    /** Says that a context is gone, and with it its memory, streams and events. */
     synchronized void contextEnded(final long context) {
         final ContextPool own = inContext(context);
         if (own != null) {

@@ -23,10 +23,10 @@ import jcuda.runtime.cudaPitchedPtr;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code OutboardRuntime} and {@code OutboardDriver} do, over any pools and any CUDA: each function of theirs passes the one of JCuda that
- * it stands for. The rule: what is ordinary comes from the pool; what isn't, and what the pool can't serve, goes to JCuda with the caller's own
- * arguments, unless a lender has refused it. So corner cases are CUDA's, and its codes and the exceptions of JCuda for a Java null, too. Safe
- * for any number of threads.
+ * This does what {@code OutboardRuntime} and {@code OutboardDriver} do, over any pools and any CUDA: each of their
+ * functions passes the one of JCuda that it stands for. By rule, the pool serves what is ordinary. The rest, and what
+ * the pool can't serve, goes to JCuda with the caller's own arguments, unless a lender has refused it. So corner cases
+ * are CUDA's, as are its codes, and JCuda's exceptions for a Java null. Safe for any number of threads.
  */
 public final class Facade {
 
@@ -34,12 +34,12 @@ public final class Facade {
     private final boolean ofRuntime;
     private volatile boolean exceptionsEnabled;
 
-    /** A function that allocates; a method reference, so that nothing is captured. */
+    /** A function that allocates; callers pass a method reference, which captures nothing. */
     public interface Allocation<P extends Pointer> {
         int allocate(P pointer, long sizeBytes);
     }
 
-    /** One that allocates on a stream. */
+    /** A function that allocates on a stream. */
     public interface AsyncAllocation {
         int allocate(CUdeviceptr pointer, long sizeBytes, CUstream stream);
     }
@@ -49,7 +49,7 @@ public final class Facade {
         this.ofRuntime = ofRuntime;
     }
 
-    /** Which makes a context where a thread has none, and keeps the last error. */
+    /** Makes the runtime's facade, which makes a context where a thread has none, and keeps the last error. */
     public static Facade ofRuntime(final ContextPools pools) {
         return new Facade(pools, true);
     }
@@ -62,7 +62,7 @@ public final class Facade {
         exceptionsEnabled = enabled;
     }
 
-    /** What a function of JCuda does in the end: returns the code, or throws if it is an error and exceptions are on. */
+    /** Ends as a function of JCuda does: returns the code, or throws if it is an error and exceptions are on. */
     private int result(final int code) {
         if (code != CudaCalls.SUCCESS && exceptionsEnabled) {
             throw new CudaException(ofRuntime ? cudaError.stringFor(code) : CUresult.stringFor(code));
@@ -86,7 +86,7 @@ public final class Facade {
         return elseByDriver(address, pool, pointer, () -> original.allocate(pointer, sizeBytes));
     }
 
-    /** The memory is to be of the stream's context, whichever is current. */
+    /** Allocates in the stream's context, whichever is current. */
     public int allocateAsync(
             final CUdeviceptr pointer, final long sizeBytes, final CUstream stream, final AsyncAllocation original) {
         final long handle = handleOf(stream);
@@ -102,7 +102,7 @@ public final class Facade {
                 address, pool == null ? current() : pool, pointer, () -> original.allocate(pointer, sizeBytes, stream));
     }
 
-    /** What a caller is answered whom the pool hasn't served, with the pointer set: the call does the same by JCuda. */
+    /** Asks JCuda for what the pool hasn't served, unless a lender refused it; sets the pointer on failure. */
     private int elseByDriver(
             final long address, final @Nullable ContextPool pool, final Pointer pointer, final IntSupplier call) {
         int code = cudaError.cudaErrorMemoryAllocation;
@@ -110,13 +110,13 @@ public final class Facade {
             code = pool == null ? ask(call) : pool.allocateByDriver(ofRuntime, () -> ask(call));
         }
         if (code != CudaCalls.SUCCESS && pointer != null) {
-            // JCuda leaves there whatever was on its stack.
+            // JCuda leaves in the pointer whatever was on its stack.
             DevicePointers.set(pointer, 0);
         }
         return result(code);
     }
 
-    /** Rows at the driver's pitch for that width. */
+    /** Allocates rows at the driver's pitch for their width. */
     public int allocateRows(
             final Pointer pointer,
             final long @Nullable [] pitch,
@@ -139,7 +139,7 @@ public final class Facade {
 
     public int allocateSlices(final cudaPitchedPtr slices, final cudaExtent extent, final IntSupplier original) {
         final boolean ordinary = slices != null && extent != null && extent.depth > 0 && extent.height > 0;
-        // No more rows than can be counted; else the driver refuses.
+        // The driver refuses more rows than can be counted.
         final long rows = !ordinary || extent.depth > Long.MAX_VALUE / extent.height ? 0 : extent.height * extent.depth;
         final Pointer pointer = !ordinary || slices.ptr == null ? new Pointer() : slices.ptr;
         final long[] pitch = {-1};
@@ -166,7 +166,7 @@ public final class Facade {
         }
         final int code = ask(() -> original.applyAsInt(pointer));
         if (ofRuntime && code == CudaCalls.SUCCESS && DevicePointers.address(pointer) == 0) {
-            // The usual way to make a context.
+            // This is the usual way to make a context.
             pools.prepare();
         }
         return result(code);
@@ -184,12 +184,12 @@ public final class Facade {
         return result(owner.freeAsync(DevicePointers.address(pointer), handle, home));
     }
 
-    /** The pool that a pointer's memory is of; null for the driver's memory, and for null. */
+    /** Finds the pool of a pointer's memory; null for the driver's memory, and for null. */
     private @Nullable ContextPool owner(final @Nullable Pointer pointer) {
         return pointer == null ? null : pools.owner(DevicePointers.address(pointer));
     }
 
-    /** Adds to what the driver has free what the pool has. */
+    /** Adds what the pool has free to what the driver has. */
     public int memoryInfo(final long @Nullable [] freeBytes, final IntSupplier original) {
         final int code = ask(original);
         if (code == CudaCalls.SUCCESS && freeBytes != null && freeBytes.length > 0) {
@@ -199,13 +199,13 @@ public final class Facade {
         return result(code);
     }
 
-    /** A handle of pooled memory would name all of a region. */
+    /** Refuses to share a pool's memory, since a handle would name all of a region. */
     public int shareMemory(final @Nullable Object handle, final Pointer pointer, final IntSupplier original) {
         final boolean refused = handle != null && owner(pointer) != null;
         return result(refused ? cudaError.cudaErrorNotSupported : ask(original));
     }
 
-    /** Of a pool's memory the block and not the region. */
+    /** Answers the block, and not the region, of an address in a pool. */
     public int addressRange(
             final @Nullable CUdeviceptr base,
             final long @Nullable [] sizeBytes,
@@ -226,7 +226,7 @@ public final class Facade {
         try {
             foundBytes = owner.pool().sizeOf(begin[0]);
         } catch (final InvalidAddressException e) {
-            // Free, or in limbo, and so free as far as the program is concerned.
+            // It is free, or in limbo, and so free as far as the program is concerned.
             return result(CUresult.CUDA_ERROR_NOT_FOUND);
         }
         if (base != null) {
@@ -240,7 +240,7 @@ public final class Facade {
 
     // Streams
 
-    /** A capture of the stream ends with it. */
+    /** Destroys a stream, and with it its capture. */
     public int destroyStream(final @Nullable NativePointerObject stream, final IntSupplier original) {
         pools.captures().ended(handleOf(stream));
         return result(ask(original));
@@ -248,7 +248,7 @@ public final class Facade {
 
     public int beginCapture(final CUstream stream, final IntSupplier original) {
         final long handle = handleOf(stream);
-        // Before, so that no other thread synchronises in between.
+        // This comes before the call, so that no other thread synchronises in between.
         final boolean begun = pools.captures().begin(handle, pools.contextOf(handle));
         final int code = ask(original);
         if (begun && code != CudaCalls.SUCCESS) {
@@ -267,7 +267,7 @@ public final class Facade {
 
     // Devices and contexts
 
-    /** The thread may use another context from now on. */
+    /** Makes a call after which the thread may use another context. */
     public int choose(final IntSupplier original) {
         final int code = ask(original);
         pools.forget();
@@ -287,7 +287,7 @@ public final class Facade {
         }));
     }
 
-    /** What ends a context surely, or only if it isn't current any more afterwards. */
+    /** Makes a call that ends a context surely, or only if it isn't current any more afterwards. */
     public int end(final CUcontext context, final boolean surely, final IntSupplier original) {
         final long handle = handleOf(context);
         final int code = pools.exclusively(() -> pools.end(handle, () -> {
@@ -301,7 +301,7 @@ public final class Facade {
         return result(code);
     }
 
-    /** The same for a device's primary context. */
+    /** Makes a call that ends a device's primary context surely, or only if it isn't that any more afterwards. */
     public int endPrimary(final CUdevice device, final boolean surely, final IntSupplier original) {
         final int number = device == null ? ContextPools.NO_DEVICE : (int) DevicePointers.handle(device);
         return result(pools.exclusively(() -> pools.endPrimary(number, surely, () -> ask(original))));
@@ -316,7 +316,7 @@ public final class Facade {
         }));
     }
 
-    /** Lets the current context see the memory of another device's primary one, or not any more. */
+    /** Makes a call that lets the current context see the memory of another device's primary one, or not any more. */
     public int changeView(final boolean shown, final int peer, final IntSupplier original) {
         return changeView(shown, () -> pools.primaryOf(peer), original);
     }
@@ -327,7 +327,7 @@ public final class Facade {
 
     private int changeView(final boolean shown, final LongSupplier peer, final IntSupplier original) {
         final int code = ask(original);
-        // A library may have done so by itself, unseen.
+        // A library may have done so unseen.
         if (code == CudaCalls.SUCCESS || (shown && code == cudaError.cudaErrorPeerAccessAlreadyEnabled)) {
             final int followed = pools.changeView(peer.getAsLong(), shown);
             return result(followed == CudaCalls.SUCCESS ? code : followed);

@@ -20,24 +20,24 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What the facade's pools are made of: where their memory comes from, and how large they are. Safe for any number of threads. */
+/** Makes the facade's pools: their size, and the source of their memory. Safe for any number of threads. */
 final class PoolMaker {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
 
-    /** So many first regions of default size are what the device has, where a pool grows by whole ones. */
+    /** Where a pool grows by whole regions, the first one is the device's memory divided by this. */
     private static final long FIRST_REGIONS = 32;
 
-    /** Where it grows in place, by little. */
+    /** Where a pool grows in place, it begins with so little. */
     private static final long FIRST_BYTES = 64L << 20;
 
-    /** Files that this process has begun. */
+    /** The files that this process has begun. */
     private static final Set<Path> RECORDINGS = ConcurrentHashMap.newKeySet();
 
-    /** How its name ends: a program with one pool has one file, that which it asked for. */
+    /** The first device's pool has a name that ends so. It is recorded to the very file that was asked for. */
     private static final String FIRST_DEVICE = "device0";
 
-    /** A device has no more contexts with pools than that. */
+    /** A device has no more contexts with pools than this. */
     private static final int MOST_OF_A_NAME = 100;
 
     private final Supplier<Optional<VirtualMemoryCalls>> virtualMemory;
@@ -48,7 +48,7 @@ final class PoolMaker {
         this.lender = lender;
     }
 
-    /** A pool, whose name gets a number if another has it; null for none. If memory can't be leased, {@link IllegalStateException}. */
+    /** Makes a pool, whose name, null for none, gets a number if another has it. Throws if memory can't be leased. */
     ContextPool make(final @Nullable String name, final CudaContext context, final PoolOptions options) {
         final ContextMemorySource source = source(context, options);
         ContextWork work = null;
@@ -84,7 +84,7 @@ final class PoolMaker {
         }
     }
 
-    /** The pool over it, which isn't the facade's alone: JMX and recordings show it by its name. */
+    /** Makes the pool over a source; JMX and recordings show it by its name. */
     private static Pool pool(
             final @Nullable String name,
             final ContextMemorySource source,
@@ -100,7 +100,7 @@ final class PoolMaker {
                     .reuse(options.reuse(), work)
                     .firstRegionBytes(Math.max(1, firstBytes))
                     .limitBytes(Math.max(1, (long) (availableBytes * options.share())))
-                    // Not over a lender: what is leased ahead of need, others lack. And no thread for nothing.
+                    // Not over a lender, since others lack what is leased ahead of need; nor where a thread can't help.
                     .growAhead(options.service() == null && source.growsInPlace());
             if (!options.keep().isZero()) {
                 builder.keep(options.keep(), 0);
@@ -117,7 +117,7 @@ final class PoolMaker {
         return name == null ? description.get().build() : named(description, name, options.record());
     }
 
-    /** The device may have other contexts, and the program pools of its own. If JMX doesn't work here, the pool has no name. */
+    /** Adds a number if another context's pool, or the program's, has the name. Without JMX the pool has no name. */
     private static Pool named(
             final Supplier<PoolBuilder> description, final String name, final @Nullable Path recording) {
         for (int number = 1; number <= MOST_OF_A_NAME; number++) {
@@ -136,8 +136,8 @@ final class PoolMaker {
     }
 
     /**
-     * Until the pool is closed, its context ends, or the process does. A program goes on that can't be recorded. After a reset of the device
-     * there is another pool of the name, and another process may write to the file: then the name has a number.
+     * Records a pool until it is closed, its context ends, or the process does; a failure is logged. A file gets a
+     * number if another pool, such as that before a reset of the device, or another process has its name.
      */
     private static void record(final Pool pool, final String name, final Path recording) {
         try {
@@ -159,7 +159,7 @@ final class PoolMaker {
         }
     }
 
-    /** False if the file is another pool's, or another process's. */
+    /** Begins to record, and answers true, unless the file is another pool's, or another process's. */
     private static boolean isRecordedTo(final Path file, final Pool pool) throws IOException {
         final Path begun = file.toAbsolutePath().normalize();
         if (!RECORDINGS.add(begun)) {
@@ -179,7 +179,7 @@ final class PoolMaker {
         return done;
     }
 
-    /** With the process's number for {@code %p}, the time for {@code %t}, and {@code %} for two of them, as in names of JFR's files. */
+    /** Puts the process's number for {@code %p}, the time for {@code %t}, and {@code %} for two, as JFR does. */
     private static Path ofProcess(final Path recording) {
         final String time =
                 DateTimeFormatter.ofPattern("uuuu_MM_dd_HH_mm_ss").format(LocalDateTime.now(ZoneId.systemDefault()));

@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
-/** Whether a thread is virtual, where there are such. */
+/** Tells whether a thread is virtual, where there are such threads. */
 final class VirtualThreads {
 
     /** {@code Thread.isVirtual}, which JDK 21 brought. */
@@ -12,7 +12,7 @@ final class VirtualThreads {
 
     private VirtualThreads() {}
 
-    /** Then the current device is that of the thread that carries it, and changes without a word. */
+    /** Asks for the calling thread: CUDA's current device is that of the thread that carries it, and may change. */
     static boolean isCurrent() {
         try {
             return (boolean) IS_VIRTUAL.invokeExact(Thread.currentThread());

@@ -1,4 +1,4 @@
-/** The facade for programs that call the driver by {@code java.lang.foreign}, without JCuda. The agent redirects their calls. */
+/** The facade for programs that call the driver by {@code java.lang.foreign}; the agent redirects them. */
 @NullMarked
 package io.outboard.cuda.internal.foreign;
 

@@ -6,8 +6,8 @@ import jcuda.driver.CUevent;
 import jcuda.driver.CUstream;
 
 /**
- * What a thread's calls of the driver pass handles and answers in, used again and again: recycling would otherwise make a
- * hundred bytes of garbage with each of them. Each is used from just before a call to just after it.
+ * The objects in which a thread's calls of the driver pass handles and answers. They are used again and again: else
+ * each call would leave a hundred bytes of garbage. Each is in use from just before a call to just after it.
  */
 final class CallScratch {
 
@@ -25,7 +25,7 @@ final class CallScratch {
         return OF_THREAD.get();
     }
 
-    /** With a stream and an event. */
+    /** Answers the thread's objects, with the handles of a stream and an event. */
     static CallScratch of(final long streamHandle, final long eventHandle) {
         final CallScratch scratch = get();
         DevicePointers.withHandle(scratch.stream, streamHandle);

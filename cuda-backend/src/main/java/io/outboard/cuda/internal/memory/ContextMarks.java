@@ -4,23 +4,25 @@ import io.outboard.cuda.driver.CudaFailureException;
 import jcuda.runtime.cudaError;
 
 /**
- * The events by which the work of one context is marked. All are made at once, early: beside threads that launch without pause to make one
- * takes milliseconds, or never returns, while to record and to query takes microseconds (H100, driver 580, 2026-11-22).
+ * The events by which the work of one context is marked. All are made at once, early: beside threads that launch
+ * without pause, the driver takes milliseconds to make one, or never returns, while it records and queries in
+ * microseconds (H100, driver 580, 2026-11-22).
  *
- * <p>Whoever asks is inside {@link StreamCaptures}' guard. Captures that nobody announced are seen where they show on the default stream.
- * Answers are codes, or {@link #CAPTURED}. Safe for any number of threads, as long as each event is one mark's. Makes no garbage.
+ * <p>Callers are inside the guard of {@link StreamCaptures}. Captures that nobody announced are seen where they show on
+ * the default stream. Answers are codes, or {@link #CAPTURED}. Safe for any number of threads, as long as each event is
+ * one mark's. They make no garbage.
  */
 // A scope is used by being open.
 @SuppressWarnings("try")
 final class ContextMarks {
 
-    /** A stream is being captured, so nothing was done. None of CUDA's codes. */
+    /** This answer says that a stream is being captured, so nothing was done. It is none of CUDA's codes. */
     static final int CAPTURED = -1;
 
-    /** What a question is answered with while there is work. */
+    /** This answer says that work isn't finished. */
     static final int RUNNING = cudaError.cudaErrorNotReady;
 
-    /** Without garbage: each captures nothing. */
+    /** A call that captures nothing, so that it makes no garbage. */
     private interface Call {
         int make(ContextMarks in, int mark, long stream);
     }
@@ -29,7 +31,7 @@ final class ContextMarks {
     private final CudaCalls calls;
     private final long[] events;
 
-    /** Its work has finished, and its events are gone. */
+    /** The context is gone: its work has finished, and it has no events. */
     private volatile boolean ended;
 
     /** Makes the events; {@link CudaFailureException} if that fails. */
@@ -68,7 +70,7 @@ final class ContextMarks {
         return ask((in, of, unused) -> in.calls.queryEvent(in.events[of]), mark, 0);
     }
 
-    /** Whether all that blocks has finished; of other streams that tells nothing. */
+    /** Asks whether all streams that block have finished; of others that tells nothing. */
     int queryDefaultStream() {
         return ask((in, unused, of) -> in.calls.queryStream(of), 0, 0);
     }
@@ -97,7 +99,7 @@ final class ContextMarks {
         }
     }
 
-    /** What still runs keeps its resources: the driver waits with that. */
+    /** Destroys the events; the driver keeps those of unfinished work until that is done. */
     void destroyEvents() {
         try (ContextScope scope = new ContextScope(calls, context.handle())) {
             for (final long event : events) {

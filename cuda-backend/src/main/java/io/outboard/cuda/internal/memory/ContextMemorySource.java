@@ -21,9 +21,9 @@ import jcuda.driver.CUresult;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Regions of device memory that all belong to one CUDA context, whichever thread takes them. They are taken and given back
- * by the driver, so the last error that the runtime keeps for the program stays as it is, and in the relaxed mode, which no
- * capture into a graph minds. Safe for any number of threads.
+ * A source of device memory for one CUDA context, whichever thread takes it. It calls the driver, so the last error
+ * that the runtime keeps for the program stays as it is; and in the relaxed mode, which doesn't disturb captures into
+ * graphs. Safe for any number of threads.
  */
 // A scope is used by being open.
 @SuppressWarnings("try")
@@ -32,30 +32,30 @@ public final class ContextMemorySource implements MemorySource {
     private final CudaContext context;
     private final Supplier<Optional<VirtualMemoryCalls>> virtualMemory;
 
-    /** What all memory is leased through; null if it is the driver's. */
+    /** All memory is leased through this; null if the driver gives it. */
     private final @Nullable LeasedMemory leased;
 
-    /** How each goes back. */
+    /** For each region that is out, what gives it back. */
     private final Map<Region, Runnable> out = new LinkedHashMap<>();
 
     private final Set<CudaGrowableRegion> growables = new LinkedHashSet<>();
 
-    /** Other devices that see what grows in place. */
+    /** Other devices that see the memory of regions that grow in place. */
     private final SortedSet<Integer> peers = new TreeSet<>();
 
     private volatile boolean closed;
 
-    /** Without regions that grow in place. */
+    /** Makes a source without regions that grow in place. */
     public ContextMemorySource(final CudaContext context) {
         this(context, Optional::empty);
     }
 
-    /** With regions that grow in place, where that is possible. */
+    /** Makes a source with regions that grow in place, where that is possible. */
     public ContextMemorySource(final CudaContext context, final Supplier<Optional<VirtualMemoryCalls>> virtualMemory) {
         this(context, virtualMemory, null);
     }
 
-    /** With memory that is leased; what it is leased through is closed with this source. */
+    /** Makes a source of leased memory, which closes what the memory is leased through. */
     public ContextMemorySource(final CudaContext context, final LeasedMemory leased, final boolean growsInPlace) {
         this(context, () -> growsInPlace ? Optional.of(leased) : Optional.empty(), leased);
     }
@@ -124,13 +124,13 @@ public final class ContextMemorySource implements MemorySource {
         out.remove(region);
     }
 
-    /** Waits for all work in the context, so no capture begins meanwhile, if there is none yet. */
+    /** Gives a region back. The driver waits for all work in the context, so captures don't begin meanwhile. */
     private void release(final Region region) {
         final CudaCalls calls = context.calls();
         context.captures().guarded(() -> {
             try (ContextScope scope = new ContextScope(calls, context.handle())) {
                 CudaFailures.check("cuMemFree", StreamCaptures.relaxed(calls, () -> calls.release(region.address())));
-                // Also if what follows fails.
+                // The region is gone, even if what follows fails.
                 out.remove(region);
             }
         });
@@ -157,7 +157,7 @@ public final class ContextMemorySource implements MemorySource {
         return added;
     }
 
-    /** Lets another device read and write what grows in place, also what there is later; whole regions it sees by the driver's doing. */
+    /** Lets another device read and write all that grows in place; the driver itself shows it whole regions. */
     public synchronized void show(final int peer) {
         try {
             for (final CudaGrowableRegion growable : growables) {
@@ -171,7 +171,7 @@ public final class ContextMemorySource implements MemorySource {
         }
     }
 
-    /** The opposite. */
+    /** Hides from another device what grows in place. */
     public synchronized void hide(final int peer) {
         peers.remove(peer);
         for (final CudaGrowableRegion growable : growables) {
@@ -179,7 +179,7 @@ public final class ContextMemorySource implements MemorySource {
         }
     }
 
-    /** Closes this source without the context: that is gone, and with it all work and whole regions. What grows in place outlives it. */
+    /** Closes this source after its context, which took whole regions along, but not what grows in place. */
     public synchronized void contextEnded() {
         out.clear();
         closeAll(CudaGrowableRegion::contextEnded);
@@ -199,17 +199,17 @@ public final class ContextMemorySource implements MemorySource {
         }
     }
 
-    /** Whether all memory is another process's to lend. */
+    /** Answers whether another process lends all memory. */
     public boolean isLeased() {
         return leased != null;
     }
 
-    /** Whether there are regions that grow in place, unless the device can't. */
+    /** Answers whether regions may grow in place, if the device can do so. */
     public boolean growsInPlace() {
         return virtualMemory.get().isPresent();
     }
 
-    /** Of leased memory what the lender may lend yet, also where others have it now: they may be made to give back. */
+    /** {@inheritDoc} Leased memory that others have now counts, too: they may be made to give it back. */
     @Override
     public long availableBytes() {
         return closed ? 0 : freeBytes();
@@ -222,12 +222,12 @@ public final class ContextMemorySource implements MemorySource {
                 : "the lender's quota for this process leaves less than is missing";
     }
 
-    /** The same as {@link #availableBytes}, also once this source is closed. */
+    /** Answers the same as {@link #availableBytes}, even once this source is closed. */
     public long freeBytes() {
         return leased == null ? context.memory().freeBytes() : leased.availableBytes();
     }
 
-    /** Tries everything that is out; what fails isn't tried again. */
+    /** {@inheritDoc} It tries to give back everything that is out; what fails isn't tried again. */
     @Override
     public synchronized void close() {
         closeAll(CudaGrowableRegion::close);
@@ -240,7 +240,7 @@ public final class ContextMemorySource implements MemorySource {
             failure = CudaFailures.first(failure, CudaFailures.of(() -> end.accept(growable)));
         }
         if (leased != null) {
-            // All that was out is among those that grow.
+            // All regions that were out are among those that grow.
             leased.close();
         } else {
             for (final Runnable giveBack : List.copyOf(out.values())) {

@@ -1,15 +1,15 @@
 package io.outboard.cuda.internal.memory;
 
 /**
- * A CUDA context made current on the calling thread for the span of a few calls; closing it makes current what was
- * before. Confined to one thread.
+ * A CUDA context that is current on the calling thread for the span of a few calls; {@link #close} makes current what
+ * was before. Confined to one thread.
  */
 public final class ContextScope implements AutoCloseable {
 
     private final CudaCalls calls;
     private final boolean pushed;
 
-    /** Makes a context current, if it isn't. */
+    /** Makes a context current, unless it is. */
     public ContextScope(final CudaCalls calls, final long context) {
         this.calls = calls;
         pushed = enter(calls, context);
@@ -20,7 +20,7 @@ public final class ContextScope implements AutoCloseable {
         leave(calls, pushed);
     }
 
-    /** The same without an object, where a call must make no garbage. Answers whether {@link #leave} has anything to do. */
+    /** Does the same without an object, so without garbage, and answers whether {@link #leave} has anything to do. */
     static boolean enter(final CudaCalls calls, final long context) {
         final long[] current = CallScratch.get().handle;
         CudaFailures.check("cuCtxGetCurrent", calls.currentContext(current));

@@ -8,11 +8,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What has finished in one CUDA context, and in others whose work may use its memory.
+ * This tells what has finished in one CUDA context, and in others whose work may use its memory.
  *
- * <p>A mark of all work is an event of the context itself ({@code cuCtxRecordEvent}): it covers every stream, known or not, copies, graphs, and
- * what destroyed streams had begun, and holds nothing up. With other contexts it is an event in each, and has finished when all have. Where
- * driver or JDK haven't got that, it is a ticket of a {@link Synchronizer}.
+ * <p>A mark of all work is an event of the context itself ({@code cuCtxRecordEvent}): it covers every stream, known or
+ * not, copies, graphs, and what destroyed streams had begun, and holds nothing up. With several contexts it is an event
+ * in each, and is finished when all are. Where the driver or the JDK is too old, it is a ticket of a {@link
+ * Synchronizer}.
  *
  * <pre>
  *   mark   0 to 30    of all work: event of that number in each context that was there; 31 the same, for barriers
@@ -20,11 +21,13 @@ import org.jspecify.annotations.Nullable;
  *         64 ...      ticket 0 ...
  * </pre>
  *
- * <p>While a stream is captured into a graph nothing is marked, asked or waited for: {@link StreamCaptures} guards the moment at which an
- * announced capture begins, and nobody stays inside that guard for longer than a question takes, except to synchronise.
+ * <p>While a stream is captured into a graph, nothing is marked, asked or waited for: {@link StreamCaptures} guards the
+ * moment at which an announced capture begins, and nobody stays inside that guard for longer than a question takes,
+ * except to synchronise.
  *
- * <p>Every call goes to the driver and not to the runtime, whose last error is the program's. Safe for any number of threads, none of which
- * needs a context. Cost: some 1 microsecond for a mark and its question, no garbage, and 64 events, made when it is opened.
+ * <p>Every call goes to the driver and not to the runtime, whose last error is the program's. Safe for any number of
+ * threads, none of which needs a context. Cost: 1 microsecond for a mark and its question, no garbage, and 64 events,
+ * which are made at first.
  */
 public final class ContextWork implements DeviceWork {
 
@@ -33,13 +36,13 @@ public final class ContextWork implements DeviceWork {
 
     private static final long ALL_WORK = (1L << (MARKS_OF_ALL - 1)) - 1;
 
-    /** Of all work, too, and for {@link #awaitAll} alone: others come back only when somebody asks for memory. */
+    /** This mark of all work is for {@link #awaitAll} alone: others come back only when somebody asks for memory. */
     private static final long BARRIER = ALL_WORK + 1;
 
     private static final long OF_STREAM = ~(ALL_WORK | BARRIER);
     private static final int NONE_UNUSED = Long.SIZE;
 
-    /** Between two questions of one that waits: 5 to 100 microseconds. */
+    /** A thread that waits asks after 5 microseconds, and then at intervals that grow to 100. */
     private static final long FIRST_PAUSE_NANOS = 5_000;
 
     private static final long LAST_PAUSE_NANOS = 100_000;
@@ -49,23 +52,23 @@ public final class ContextWork implements DeviceWork {
     private final ContextMarks home;
     private final ContextMarks[] homeOnly;
 
-    /** Bit i: mark i isn't in use. */
+    /** Bit i says that mark i isn't in use. */
     private final AtomicLong unused = new AtomicLong(~0L);
 
     private volatile boolean isClosed;
 
-    /** This context, and then the others. Replaced under the monitor, never changed. */
+    /** This context comes first, and then the others. The array is replaced under the monitor, and never changed. */
     private volatile ContextMarks[] contexts;
 
-    /** For each mark in use, where it was recorded. Handed from thread to thread with the mark. */
+    /** For each mark in use, the contexts in which it was recorded. Threads hand it on with the mark. */
     private final ContextMarks[][] recordedIn = new ContextMarks[MARKS][];
 
-    /** Null where contexts can be marked. */
+    /** This is null where contexts can be marked. */
     private final @Nullable Synchronizer synchronizer;
 
     private final long defaultStreamId;
 
-    /** Makes the events; {@link CudaFailureException} if that fails. */
+    /** Makes the events, or throws a {@link CudaFailureException}. */
     public ContextWork(final CudaContext context) {
         this.context = context;
         captures = context.captures();
@@ -144,7 +147,7 @@ public final class ContextWork implements DeviceWork {
         for (final ContextMarks each : all) {
             int code = each.record(mark);
             if (code != CudaCalls.SUCCESS && code != ContextMarks.CAPTURED && each != home) {
-                // Rather than to lose sight of its work.
+                // Its work must not be lost sight of.
                 code = each.synchronize();
             }
             if (code == ContextMarks.CAPTURED) {
@@ -155,7 +158,7 @@ public final class ContextWork implements DeviceWork {
         return true;
     }
 
-    /** Another context in which nothing works any more is broken, or gone: it does no work, and must not keep this one's memory. */
+    /** Throws for this context. Another one that fails is broken or gone: it does no work, and must not keep memory. */
     private void check(final ContextMarks where, final String call, final int code) {
         if (where == home) {
             CudaFailures.check(call, code);
@@ -169,7 +172,7 @@ public final class ContextWork implements DeviceWork {
         return ask(mark) == CudaCalls.SUCCESS;
     }
 
-    /** A code of {@link ContextMarks}. */
+    /** Answers a code of {@link ContextMarks}. */
     private int ask(final long mark) {
         if (synchronizer != null && mark >= MARKS) {
             return synchronizer.ask(mark - MARKS);
@@ -191,7 +194,7 @@ public final class ContextWork implements DeviceWork {
         }
     }
 
-    /** {@inheritDoc} Asks again and again, so that a capture can begin in between; an interrupt is kept for later. */
+    /** {@inheritDoc} It asks again and again, so that a capture can begin, and keeps an interrupt for later. */
     @Override
     public void await(final long mark) {
         boolean interrupted = false;
@@ -216,13 +219,13 @@ public final class ContextWork implements DeviceWork {
         }
     }
 
-    /** {@inheritDoc} Those that nobody announced are seen on streams that block: the driver tells of them on the default stream. */
+    /** {@inheritDoc} Captures that nobody announced are seen if their streams block, by the default stream. */
     @Override
     public boolean isCapturing() {
         return captures.any() || isCapturing(context.handle(), 0);
     }
 
-    /** Whether a stream of any context is captured, which exists; 0 for that context's default one. */
+    /** Answers whether a stream of a context is captured; stream 0 is that context's default one. */
     public boolean isCapturing(final long home, final long stream) {
         final CudaContext itsContext = context.other(home);
         final boolean entered = itsContext.enter();
@@ -238,7 +241,7 @@ public final class ContextWork implements DeviceWork {
         return stream == 0 ? defaultStreamId : askId(stream);
     }
 
-    /** Where the driver can't tell, the handle has to do. */
+    /** Asks the driver for a stream's number; where it can't tell, the handle has to do. */
     private long askId(final long stream) {
         final boolean entered = context.enter();
         try {
@@ -249,12 +252,12 @@ public final class ContextWork implements DeviceWork {
         }
     }
 
-    /** {@inheritDoc} It has a mark of its own. */
+    /** {@inheritDoc} There is a mark for this alone. */
     @Override
     public void awaitAll() {
         long mark = markAll(ALL_WORK | BARRIER);
         while (mark == NO_MARK_LEFT && !isCapturing()) {
-            // Another thread waits; when it has ended, this one does.
+            // Another thread has the mark, and waits; this one's turn is next.
             LockSupport.parkNanos(this, FIRST_PAUSE_NANOS);
             mark = markAll(ALL_WORK | BARRIER);
         }
@@ -269,7 +272,7 @@ public final class ContextWork implements DeviceWork {
 
     // Contexts
 
-    /** From now on marks of all work cover another context's, too: it may use this one's memory. Again is no mistake. */
+    /** Has marks of all work cover another context from now on, which may use this one's memory. Idempotent. */
     public void add(final long other) {
         if (covers(other)) {
             return;
@@ -283,7 +286,7 @@ public final class ContextWork implements DeviceWork {
         }
     }
 
-    /** Whether marks of all work cover a context's: of this one always. */
+    /** Answers whether marks of all work cover a context; they always cover this one. */
     public boolean covers(final long handle) {
         for (final ContextMarks each : contexts) {
             if (each.context() == handle) {
@@ -293,7 +296,7 @@ public final class ContextWork implements DeviceWork {
         return false;
     }
 
-    /** Another context, or this one, is gone; its work has finished. Nobody may be inside the guard of captures. */
+    /** Says that a context is gone, and so its work has finished. Nobody may be inside the guard of captures. */
     public synchronized void contextEnded(final long handle) {
         if (handle == context.handle() && synchronizer != null) {
             synchronizer.end();
@@ -308,7 +311,7 @@ public final class ContextWork implements DeviceWork {
                 .toArray(ContextMarks[]::new);
     }
 
-    /** Does something, such as to end a context, while no thread of this work's own is in one. */
+    /** Does something, such as to end a context, while no thread of our own is in one. */
     public void whileThreadsRest(final Runnable action) {
         if (synchronizer == null) {
             action.run();
@@ -317,7 +320,7 @@ public final class ContextWork implements DeviceWork {
         }
     }
 
-    /** Destroys the events, so that nothing can be marked from then on; not while a mark is in use. */
+    /** Destroys the events, unless a mark is in use. From then on nothing can be marked. */
     public synchronized void close() {
         if (unused.compareAndSet(~0L, 0)) {
             isClosed = true;

@@ -1,7 +1,7 @@
 package io.outboard.cuda.internal.memory;
 
 /**
- * The calls of CUDA that a memory source and a pool make, so that their logic runs over a simulated device as well.
+ * The calls of CUDA that a memory source and a pool make. Tests have a simulated device instead.
  *
  * <p>Each call returns CUDA's code, {@link #SUCCESS} or an error, and throws nothing, whether JCuda's exceptions are on
  * or off. Results go to element 0 of the caller's array, and only on success. Safe for any number of threads, as CUDA
@@ -14,7 +14,7 @@ public interface CudaCalls {
 
     int deviceCount(int[] count);
 
-    /** 0 where no driver is installed; that is success too. */
+    /** Asks for the driver's version. It is 0 where no driver is installed; that is success too. */
     int driverVersion(int[] version);
 
     int runtimeVersion(int[] version);
@@ -25,21 +25,21 @@ public interface CudaCalls {
 
     int setDevice(int device);
 
-    /** Of the current device, in bytes. */
+    /** Asks what the current device has, in bytes. */
     int memoryInfo(long[] freeBytes, long[] totalBytes);
 
     /**
-     * Forgets the last error, which CUDA keeps for each thread. Whoever handles an error must do so, else the program's
-     * next check after a kernel launch finds it and blames the kernel.
+     * Forgets the last error, which CUDA keeps for each thread. Whoever handles an error must do so: else the program's
+     * next check after a kernel launch finds the error and blames the kernel.
      */
     void clearLastError();
 
     String nameOf(int code);
 
-    // Of the driver: these leave alone the last error that the runtime keeps for the program. Handles are JCuda's
-    // native pointers. Codes have the same numbers as the runtime's.
+    // These are the driver's: they leave alone the last error that the runtime keeps for the program. Handles are
+    // JCuda's native pointers. Codes have the same numbers as the runtime's.
 
-    /** 0 where the thread has none. */
+    /** Asks for the thread's context; it is 0 where the thread has none. */
     int currentContext(long[] context);
 
     int pushContext(long context);
@@ -49,55 +49,56 @@ public interface CudaCalls {
     /** Waits for all work in the current context. */
     int synchronize();
 
-    /** Of a stream that exists; of stream 0 the current one. */
+    /** Asks for the context of a stream that exists; for stream 0 that is the current one. */
     int streamContext(long[] context, long stream);
 
-    /** The primary context of a device; 0 where it isn't there, or was reset. */
+    /** Asks for a device's primary context; it is 0 where there is none, or where it was reset. */
     int primaryContext(long[] context, int device);
 
-    /** In the current context. Never waits. */
+    /** Allocates in the current context, and never waits. */
     int allocate(long[] address, long sizeBytes);
 
-    /** As {@link #allocate}; with the pitch that the driver chooses for the width. */
+    /** Allocates rows at the pitch that the driver chooses for the width. */
     int allocatePitch(long[] address, long[] pitchBytes, long widthBytes, long height);
 
-    /** Waits for all work in the context that the address is of. */
+    /** Frees what is at an address, once all work in the address's context has finished. */
     int release(long address);
 
-    /** Of the current context's device, in bytes. */
+    /** Asks what the current context's device has, in bytes. */
     int contextMemoryInfo(long[] freeBytes, long[] totalBytes);
 
-    /** A number that no other stream of the process has, nor will have. */
+    /** Asks for a number that no other stream of the process has, nor will have. */
     int streamId(long[] id, long stream);
 
     /**
-     * Whether a stream has finished, without an exception or garbage if it hasn't. Stream 0 has once every blocking stream has,
-     * the default ones of threads included; to ask joins none of them (seen on an H200 with driver 580).
+     * Asks whether a stream has finished, without an exception or garbage if it hasn't. Stream 0 has finished once
+     * every blocking stream has, the default ones of threads included; the question joins none of them (seen on an H200
+     * with driver 580).
      */
     int queryStream(long stream);
 
-    /** An event that keeps no time. */
+    /** Makes an event that keeps no time. */
     int createEvent(long[] event);
 
     int destroyEvent(long event);
 
     int recordEvent(long event, long stream);
 
-    /** Whether {@link #recordContext} works: not with a driver before 12.5, nor before JDK 22. */
+    /** Answers whether {@link #recordContext} works, which needs JDK 22 and a driver for CUDA 12.5. */
     boolean recordsContexts();
 
     /**
-     * Records an event of a context after all work that was submitted to it before, whether it is current or not. While a stream of it is
-     * captured this fails, and ends the capture.
+     * Records an event behind all work that a context was given before; the context needn't be current. While a stream
+     * of the context is captured, the call fails and ends the capture.
      */
     int recordContext(long event, long context);
 
-    /** Without an exception or garbage if it hasn't finished. */
+    /** Asks whether what an event marks has finished, without an exception or garbage if it hasn't. */
     int queryEvent(long event);
 
-    /** A {@code CUstreamCaptureStatus}. */
+    /** Asks for a stream's {@code CUstreamCaptureStatus}. */
     int captureStatus(int[] status, long stream);
 
-    /** A {@code CUstreamCaptureMode} of the calling thread, against the one that it had. */
+    /** Exchanges the calling thread's {@code CUstreamCaptureMode} for another. */
     int exchangeCaptureMode(int[] mode);
 }

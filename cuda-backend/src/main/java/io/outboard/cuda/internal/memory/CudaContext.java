@@ -5,13 +5,13 @@ import jcuda.driver.CUresult;
 import jcuda.driver.CUstreamCaptureStatus;
 import jcuda.runtime.cudaError;
 
-/** A CUDA context, the number of its device, and the captures that our work must not disturb. Safe for any number of threads. */
+/** A CUDA context, its device, and the captures that our work must not disturb. Safe for any number of threads. */
 public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptures captures) {
 
-    /** What a device reports, in bytes. */
+    /** The memory that a device reports, in bytes. */
     public record Memory(long freeBytes, long totalBytes) {}
 
-    /** What the context's device reports. */
+    /** Asks the context's device for its memory. */
     @SuppressWarnings("try")
     public Memory memory() {
         final long[] freeBytes = new long[1];
@@ -22,7 +22,7 @@ public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptur
         return new Memory(freeBytes[0], totalBytes[0]);
     }
 
-    /** What to throw when the device has no more. */
+    /** Makes the exception to be thrown when the device has no more memory. */
     DeviceOutOfMemoryException outOfMemory(final String call, final int code, final long wantedBytes) {
         final Memory memory = memory();
         return DeviceOutOfMemoryException.ofDevice(
@@ -32,7 +32,7 @@ public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptur
                 call + ": " + CUresult.stringFor(code) + " (" + code + ")");
     }
 
-    /** Another one, or this, to mark its work; its device doesn't matter for that. */
+    /** Answers this or another context, for its work to be marked; the device doesn't matter for that. */
     CudaContext other(final long otherHandle) {
         return otherHandle == handle ? this : new CudaContext(calls, otherHandle, device, captures);
     }
@@ -45,7 +45,7 @@ public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptur
         ContextScope.leave(calls, entered);
     }
 
-    /** Whether a stream of this context that exists is captured; 0 stands for all that block. The context is current. */
+    /** Answers whether a stream of this current context is captured; 0 stands for all that block. */
     boolean isCapturing(final long stream) {
         final int[] status = CallScratch.get().status;
         final int code = calls.captureStatus(status, stream);
@@ -56,7 +56,7 @@ public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptur
         return status[0] != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE;
     }
 
-    /** Whether a call was refused since a stream is captured. */
+    /** Answers whether a call was refused since a stream is captured. */
     static boolean isOfCapture(final int code) {
         return code >= cudaError.cudaErrorStreamCaptureUnsupported
                 && code <= cudaError.cudaErrorStreamCaptureWrongThread;

@@ -5,17 +5,17 @@ import jcuda.driver.CUresult;
 import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
-/** Makes exceptions of codes, and one of several. Safe for any number of threads. */
+/** Functions that make exceptions of codes, and one exception of several. Safe for any number of threads. */
 public final class CudaFailures {
 
     private CudaFailures() {}
 
-    /** What a call of the driver's virtual memory failed with, by its own names; null if it worked. */
+    /** Makes the exception for a call of the driver, by the driver's names; null if the call worked. */
     static @Nullable CudaFailureException of(final String call, final int code) {
         return code == CudaCalls.SUCCESS ? null : new CudaFailureException(call, code, CUresult.stringFor(code));
     }
 
-    /** What a step failed with; null if it worked. */
+    /** Does a step and answers what it failed with; null if it worked. */
     static @Nullable CudaFailureException of(final Runnable step) {
         try {
             step.run();
@@ -25,7 +25,7 @@ public final class CudaFailures {
         }
     }
 
-    /** Throws if a call of the driver failed; unlike the runtime, that keeps no last error to be cleared. */
+    /** Throws if a call of the driver failed. The driver keeps no last error that would have to be cleared. */
     public static void check(final String call, final int code) {
         if (code != CudaCalls.SUCCESS) {
             throw new CudaFailureException(call, code, cudaError.stringFor(code));
@@ -38,7 +38,7 @@ public final class CudaFailures {
         }
     }
 
-    /** The first of two failures, with the next one suppressed in it; null if there is none. */
+    /** Answers the first of two failures, with the next one suppressed in it; null if there is none. */
     static @Nullable CudaFailureException first(
             final @Nullable CudaFailureException first, final @Nullable CudaFailureException next) {
         if (first == null) {

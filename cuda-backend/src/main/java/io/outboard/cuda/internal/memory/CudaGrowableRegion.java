@@ -13,13 +13,13 @@ import jcuda.driver.CUresult;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A region of device memory that grows in place, by the driver's virtual memory calls. Each piece is created and mapped for itself,
- * since the driver maps and unmaps only what was created in one go; so it can move to other addresses, of which there are 16 times as
- * many as the device has memory.
+ * A region of device memory that grows in place, by the driver's virtual memory calls. Each piece is created and mapped
+ * by itself, since the driver maps and unmaps only what was created in one go. So a piece can move to other addresses,
+ * of which there are 16 times as many as the device has memory.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: some 40 microseconds for each piece that is moved, less for one of several that are
- * added, and 30 for one that is given back, whatever its size up to 128 MiB; but for {@link #close} none waits for the device. When the
- * device has no more, {@link DeviceOutOfMemoryException}.
+ * <p>Thread-safety: safe for any number of threads. Cost: a piece of up to 128 MiB takes 40 microseconds to move, less
+ * to add together with others, and 30 to give back; only {@link #close} waits for the device. When the device has no
+ * more memory, {@link DeviceOutOfMemoryException}.
  *
  * <p>Such memory belongs to no context: it outlives the one that it was made for. It can't be shared by {@code
  * cudaIpcGetMemHandle}, and other devices see it only if they are {@linkplain #show told}; copies between devices work.
@@ -33,7 +33,7 @@ final class CudaGrowableRegion extends PiecedRegion {
     private final VirtualMemoryCalls memory;
     private final CudaContext context;
 
-    /** Those that read and write it, its own among them. */
+    /** The devices that read and write the memory, its own among them. */
     private final SortedSet<Integer> devices;
 
     private boolean gone;
@@ -52,8 +52,8 @@ final class CudaGrowableRegion extends PiecedRegion {
     }
 
     /**
-     * Reserves addresses, for a region without memory; or nothing, if the device can't do it, or a size is less than its unit.
-     * It has at most {@code bytes} and {@code addressBytes}, both more than 0.
+     * Reserves addresses for a region that has no memory yet, of at most {@code bytes} and {@code addressBytes}, both
+     * more than 0. The answer is empty if the device can't do so, or if a size is less than its unit.
      */
     static Optional<CudaGrowableRegion> reserve(
             final VirtualMemoryCalls memory,
@@ -93,14 +93,14 @@ final class CudaGrowableRegion extends PiecedRegion {
                 CudaFailures.check(
                         CudaFailures.of("cuMemMap", memory.map(address + i * pieceBytes, nextBytes, handles[i])));
             }
-            // Once for all pieces: one alone takes 43 microseconds, 29 of them here (H100, 2026-11-27).
+            // This is done once for all pieces: one alone takes 43 microseconds, 29 of them here (H100, 2026-11-27).
             CudaFailures.check(showToAll(address, bytes));
             for (; added < handles.length; added++) {
                 final long doneBytes = added * pieceBytes;
                 addPiece(address + doneBytes, Math.min(pieceBytes, bytes - doneBytes), handles[added]);
             }
         } finally {
-            // The caller learns of the first failure. To unmap what couldn't be mapped fails, too, and does no harm.
+            // The caller learns of the first failure. It does no harm to unmap what couldn't be mapped.
             if (added < handles.length) {
                 for (int i = 0; i < handles.length && handles[i] != 0; i++) {
                     if (i < added) {
@@ -161,7 +161,7 @@ final class CudaGrowableRegion extends PiecedRegion {
         }
     }
 
-    /** One by one until a call fails, and access for all at last: what fails then is put where it was. */
+    /** Moves pieces until a call fails, and gives access at last; if that fails, all return to where they were. */
     private void moveBehind(final long[] begins, final int count) {
         final long first = region().address() + endBytes();
         long to = first;
@@ -194,7 +194,7 @@ final class CudaGrowableRegion extends PiecedRegion {
         CudaFailures.check(CudaFailures.first(failure, refused));
     }
 
-    /** Or, if it can't even be where it was, it goes back to the device. */
+    /** Maps a piece where it was. If even that fails, its memory goes back to the device. */
     private void putBack(final long address, final long bytes, final long handle) {
         if (map(address, bytes, handle) == null) {
             if (showToAll(address, bytes) == null) {
@@ -206,7 +206,7 @@ final class CudaGrowableRegion extends PiecedRegion {
         memory.release(handle);
     }
 
-    /** Not at all during a capture: it mustn't begin meanwhile, either. */
+    /** Does a step unless a capture is under way; none begins meanwhile, either. */
     private void apart(final Runnable step) {
         if (context.captures().enter()) {
             try {
@@ -220,8 +220,8 @@ final class CudaGrowableRegion extends PiecedRegion {
     // Who sees it
 
     /**
-     * Lets all devices that are to see it read and write there. Another one that it can't be shown to isn't to see it any more: else
-     * no memory could be had for this one, either.
+     * Lets all devices that are to see the memory read and write it. A peer to which it can't be shown is forgotten:
+     * else this device couldn't get any memory, either.
      */
     private @Nullable CudaFailureException showToAll(final long address, final long bytes) {
         for (final int each : List.copyOf(devices)) {
@@ -237,7 +237,7 @@ final class CudaGrowableRegion extends PiecedRegion {
         return null;
     }
 
-    /** Lets another device read and write all memory, also what is there later. If CUDA fails it sees nothing, as far as that can be done. */
+    /** Lets another device read and write all memory, now and later. If CUDA fails, it sees as little as can be. */
     synchronized void show(final int peer) {
         if (!gone && !devices.contains(peer)) {
             final CudaFailureException failure = setAccess(peer, true);
@@ -249,7 +249,7 @@ final class CudaGrowableRegion extends PiecedRegion {
         }
     }
 
-    /** The opposite, but for the region's own device. If CUDA fails it may see some of it still. */
+    /** Hides the memory from a device that isn't the region's own. If CUDA fails, it may still see some. */
     synchronized void hide(final int peer) {
         if (!gone && peer != context.device() && devices.remove(peer)) {
             CudaFailures.check(setAccess(peer, false));
@@ -271,7 +271,7 @@ final class CudaGrowableRegion extends PiecedRegion {
 
     // Its end
 
-    /** Gives memory and addresses back. If CUDA fails the region is closed, and a further call tries the rest. Idempotent. */
+    /** Gives memory and addresses back. If CUDA fails, the region is closed, and a further call tries the rest. */
     @Override
     public void close() {
         giveBack(true);
@@ -281,7 +281,7 @@ final class CudaGrowableRegion extends PiecedRegion {
         return gone;
     }
 
-    /** Its context, and with it all work, is gone: the memory isn't. */
+    /** Gives memory back whose context, and with it all work, is gone. */
     void contextEnded() {
         giveBack(false);
     }
@@ -291,9 +291,9 @@ final class CudaGrowableRegion extends PiecedRegion {
         if (gone) {
             return;
         }
-        // Nobody can wait for the end of a capture: the program itself asks.
+        // It isn't put off during a capture: the program itself asks, and nobody can wait for the capture's end.
         context.captures().guarded(() -> {
-            // A broken context does no work any more, and its memory is to go all the same.
+            // A broken context works no more, and its memory must go all the same.
             CudaFailureException failure = waits && committedBytes() > 0 ? CudaFailures.of(this::synchronize) : null;
             final long[] begins = pieces().stream().mapToLong(Long::longValue).toArray();
             failure = CudaFailures.first(failure, unmapAndRelease(begins, begins.length));

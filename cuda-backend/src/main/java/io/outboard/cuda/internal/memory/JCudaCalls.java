@@ -15,27 +15,26 @@ import jcuda.runtime.cudaDeviceProp;
 import jcuda.runtime.cudaError;
 
 /**
- * {@link CudaCalls} by JCuda.
+ * This class makes the {@link CudaCalls} by JCuda.
  *
  * <p>{@code JCuda.setExceptionsEnabled} is one private switch for the whole process. It belongs to the program, which
- * may turn it at any moment, so each call here copes with both: a code that is returned, and a
- * {@link CudaException} that carries only the code's name. What a pool calls often makes no garbage, compiled or not.
+ * may turn it at any moment, so each call here copes with both: a code that is returned, and a {@link CudaException}
+ * that carries only the code's name. Calls that a pool makes often leave no garbage, compiled or not.
  */
 public class JCudaCalls implements CudaCalls {
 
-    /** Above it CUDA keeps one code, for API failures of releases before 4.1; below it names are found by search. */
+    /** CUDA's codes are below this, but for one that releases before 4.1 had. */
     private static final int CODE_LIMIT = 10_000;
 
-    /** Loads JCuda's native library; {@link NativeLibrary} has the many forms of {@link LinkageError} that a failure takes. */
+    /** Loads JCuda's native library; {@link NativeLibrary} knows the {@link LinkageError}s of a failure. */
     JCudaCalls() {
         JCuda.initialize();
-        // Here, too, so that a JCuda with other members is found when the device is opened and not at the first take.
-        // And it takes a millisecond, which would be some free's.
+        // A JCuda with other members is to be found now, and not at the first take. That takes a millisecond.
         DevicePointers.pointerTo(0);
         UncheckedCalls.initialize();
     }
 
-    /** JCuda's code, whether its exceptions are on or off. */
+    /** Makes a call of JCuda and answers its code, whether JCuda's exceptions are on or off. */
     public static int ask(final IntSupplier call) {
         try {
             return call.getAsInt();
@@ -44,7 +43,7 @@ public class JCudaCalls implements CudaCalls {
         }
     }
 
-    /** Without garbage: the call captures nothing. */
+    /** A call that captures nothing, so that it makes no garbage. */
     private interface ScratchCall {
         int call(CallScratch scratch);
     }
@@ -97,7 +96,7 @@ public class JCudaCalls implements CudaCalls {
         return ask(() -> JCuda.cudaMemGetInfo(freeBytes, totalBytes));
     }
 
-    /** With exceptions on, JCuda throws the error that it was asked to report. It is cleared all the same. */
+    /** {@inheritDoc} With exceptions on, JCuda throws the error, and clears it all the same. */
     @Override
     public void clearLastError() {
         ask(JCuda::cudaGetLastError);
@@ -146,14 +145,14 @@ public class JCudaCalls implements CudaCalls {
 
     @Override
     public int primaryContext(final long[] context, final int device) {
-        // The driver's devices are plain numbers, the runtime's.
+        // The driver's devices are plain numbers, the same as the runtime's.
         final CUdevice handle = DevicePointers.withHandle(new CUdevice(), device);
         final int[] active = new int[1];
         final CUcontext result = new CUcontext();
         context[0] = 0;
         int code = ask(() -> JCudaDriver.cuDevicePrimaryCtxGetState(handle, new int[1], active));
         if (code == SUCCESS && active[0] != 0) {
-            // Only who retains it is told which it is.
+            // The driver only tells which it is to those who retain it.
             code = ask(() -> JCudaDriver.cuDevicePrimaryCtxRetain(result, handle));
             if (code == SUCCESS) {
                 context[0] = DevicePointers.handle(result);
@@ -250,7 +249,7 @@ public class JCudaCalls implements CudaCalls {
         return ask(() -> JCudaDriver.cuThreadExchangeStreamCaptureMode(mode));
     }
 
-    /** The code behind an exception, whose message is the code's name and nothing else. Only on the way to an error. */
+    /** Finds the code behind an exception, whose message is the code's name and nothing else. This is slow. */
     static int codeOf(final CudaException exception) {
         final String name = exception.getMessage();
         for (int code = 1; code < CODE_LIMIT; code++) {

@@ -12,13 +12,13 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The driver's virtual memory calls over memory that another process lends: what they create is leased and imported, and what they
- * release is given back to the lender. All else, mapping above all, is the driver's.
+ * These are the driver's virtual memory calls over memory that another process lends. What they create is leased and
+ * imported; what they release goes back to the lender. The driver itself does the rest, such as mapping.
  *
- * <p>A lease stays on the lender's ledger until the driver has let go of its memory, so what a failing driver keeps isn't lent again.
+ * <p>A lease stays on the lender's ledger until the driver has let go of its memory, so memory that a failing driver
+ * keeps isn't lent again.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: to create, two messages and what the lender's device needs; an entry in a table
- * for each lease.
+ * <p>Thread-safety: safe for any number of threads. Cost: two messages for a lease, and what the lender's device needs.
  */
 public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
 
@@ -26,10 +26,10 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
     private final SharedMemoryCalls shared;
     private final Leases leases;
 
-    /** The lease behind each handle. */
+    /** Maps each handle to the number of its lease. */
     private final Map<Long, Long> numbers = new ConcurrentHashMap<>();
 
-    /** Connects to the lender of a device's memory, if there is one that lends it to this process, and the JDK is new enough. */
+    /** A way to the lender of a device's memory. */
     public interface Door {
         LeasedMemory connect(Path socket, String name, int device) throws IOException;
     }
@@ -40,7 +40,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
         this.leases = leases;
     }
 
-    /** {@link Door#connect} by the driver that is there. */
+    /** Connects by the driver of this machine; it needs JDK 22 or newer, and a lender that lends to this process. */
     public static LeasedMemory connect(final Path socket, final String name, final int device) throws IOException {
         return over(
                 DriverLibrary.virtualMemory().orElseThrow(LeasedMemory::missing),
@@ -56,12 +56,12 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
                         + " driver's virtual memory; this is JDK " + Runtime.version());
     }
 
-    /** Connects to a lender, or says why that can't be. */
+    /** A way to a lender, whatever its device. */
     public interface Connector {
         Leases connect() throws IOException;
     }
 
-    /** Over any driver and any lender; if that isn't there, or its device isn't this one, nothing stays open. */
+    /** Connects by any driver to any lender; nothing stays open if there is none, or if it lends another device. */
     public static LeasedMemory over(
             final VirtualMemoryCalls driver,
             final SharedMemoryCalls shared,
@@ -80,8 +80,8 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
     }
 
     /**
-     * What lender and client call a device, whatever its number: as much of its UUID, as {@code nvidia-smi -L} shows it, as a message has
-     * room for, such as {@code cuda:8f3a6f2c-1d5e-4b8a-9c07}.
+     * Lender and client call a device by this name, whatever its number: as much of its UUID as a message has room for,
+     * such as {@code cuda:8f3a6f2c-1d5e-4b8a-9c07}. {@code nvidia-smi -L} shows all of it.
      */
     public static String nameOf(final SharedMemoryCalls calls, final int device) {
         final byte[] uuid = new byte[SharedMemoryCalls.UUID_BYTES];
@@ -92,7 +92,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
                 + hex.substring(16, 20);
     }
 
-    /** How much more may be leased, also where others have it now. */
+    /** Answers how much more may be leased, including what others have now. */
     public long availableBytes() {
         return leases.quotaLeftBytes();
     }
@@ -105,7 +105,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
         leases.removeUser(user);
     }
 
-    /** The larger one: both are powers of two. */
+    /** {@inheritDoc} The larger one of driver and lender will do, since both are powers of two. */
     @Override
     public int granularity(final long[] bytes, final int device) {
         final int code = driver.granularity(bytes, device);
@@ -120,7 +120,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
         return driver.reserve(address, sizeBytes, alignmentBytes);
     }
 
-    /** Leases. What the driver can't import is given back. */
+    /** {@inheritDoc} A lease that the driver can't import goes back. */
     @Override
     public int create(final long[] handle, final long sizeBytes, final int device, final long wantedBytes) {
         final Lease lease = leases.lease(sizeBytes, wantedBytes);
@@ -159,14 +159,14 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
         return releaseAll(new long[] {handle}, 1);
     }
 
-    /** The lender is told of all of them at once. */
+    /** {@inheritDoc} The lender is told of all of them at once. */
     @Override
     public int releaseAll(final long[] handles, final int count) {
         final long[] released = new long[count];
         int releasedCount = 0;
         int code = CudaCalls.SUCCESS;
         for (int i = 0; i < count; i++) {
-            // Before the driver gives the handle's number to another.
+            // This comes before the release, after which the driver may use the handle again.
             final Long number = numbers.remove(handles[i]);
             final int next = driver.release(handles[i]);
             if (next == CudaCalls.SUCCESS && number != null) {
@@ -185,7 +185,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
         return driver.freeAddresses(address, sizeBytes);
     }
 
-    /** Ends the connection; what is leased still goes off the lender's ledger. Idempotent. */
+    /** Ends the connection; the lender takes what is leased still off its ledger. Idempotent. */
     @Override
     public void close() {
         leases.close();

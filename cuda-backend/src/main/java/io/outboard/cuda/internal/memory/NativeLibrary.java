@@ -6,8 +6,8 @@ import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Loads JCuda and its native library when a device is asked for, and turns each way in which that fails, or in which there is no device,
- * into one line. Safe for any number of threads.
+ * Loads JCuda and its native library when a device is asked for, and says in one line why that fails, or why there is
+ * no device. Safe for any number of threads.
  *
  * <p>JCuda's static initialiser looks on {@code java.library.path}, then unpacks its library from the class path into
  * {@code java.io.tmpdir}, unless a file of that name is there already; a damaged file is thus never replaced. What it
@@ -18,14 +18,14 @@ public final class NativeLibrary {
 
     private static final int REASON_LIMIT = 300;
 
-    /** Two threads that load at once may each set it; either is as good. */
+    /** If two threads load at once, each sets it; either value is as good. */
     private static volatile @Nullable CudaCalls loaded;
 
     private NativeLibrary() {}
 
     /**
-     * Loads, unless it is loaded, which then takes nanoseconds; {@link CudaUnavailableException} if JCuda or its native library is missing or
-     * doesn't load.
+     * Loads the library, unless it is loaded; throws a {@link CudaUnavailableException} if JCuda or its native library
+     * is missing or doesn't load.
      */
     public static CudaCalls load() {
         CudaCalls calls = loaded;
@@ -40,7 +40,7 @@ public final class NativeLibrary {
         return calls;
     }
 
-    /** As {@link #load}, with the driver's part, which needs a device: without one its class would stay broken. */
+    /** Loads the driver's part, too. That needs a device: without one JCuda's class would stay broken. */
     public static CudaCalls loadDriver() {
         final CudaCalls calls = load();
         deviceCount(calls);
@@ -52,7 +52,7 @@ public final class NativeLibrary {
         }
     }
 
-    /** 1 or more; {@link CudaUnavailableException} if there is none, or CUDA doesn't start. */
+    /** Counts devices, of which there is one at least; else it throws a {@link CudaUnavailableException}. */
     public static int deviceCount(final CudaCalls calls) {
         final int[] count = new int[1];
         final int code = calls.deviceCount(count);
@@ -66,13 +66,13 @@ public final class NativeLibrary {
         return count[0];
     }
 
-    /** What an error says of devices that the environment hides; empty if it hides none. */
+    /** Says, for an error, that the environment hides devices; empty if it hides none. */
     public static String hiddenDevices() {
         final String visible = System.getenv("CUDA_VISIBLE_DEVICES");
         return visible == null ? "" : "; CUDA_VISIBLE_DEVICES=" + visible + " hides all others";
     }
 
-    /** What to throw instead of that. */
+    /** Makes the exception to be thrown instead of an error. */
     public static CudaUnavailableException unavailable(final LinkageError error) {
         return new CudaUnavailableException(messageFor(error), error);
     }
@@ -109,7 +109,7 @@ public final class NativeLibrary {
                 + System.getProperty("java.io.tmpdir") + ", and start again";
     }
 
-    /** The innermost line that names an error: JCuda packs the stack traces of both its attempts into one message. */
+    /** Finds the innermost line that names an error: JCuda packs stack traces of two attempts into one message. */
     private static String reasonOf(final LinkageError error) {
         Throwable innermost = error;
         while (innermost.getCause() != null) {

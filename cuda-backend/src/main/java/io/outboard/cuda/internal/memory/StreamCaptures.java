@@ -8,18 +8,18 @@ import java.util.function.IntSupplier;
 import jcuda.driver.CUstreamCaptureMode;
 
 /**
- * The captures into graphs that the facade has begun and not ended, by their streams; and a guard between captures and the
- * calls that they don't bear: to wait for the device, to record and query events. One such call during a capture breaks it,
- * and one that runs into the driver's begin can crash the process.
+ * The captures into graphs that the facade has begun and not ended, by their streams; and a guard between captures and
+ * the calls that break them: to wait for the device, and to record and query events. One that runs into the driver's
+ * begin of a capture can crash the process.
  *
  * <pre>
  *   the capture:  announce; let those inside leave; the driver's begin ... the driver's end; withdraw
  *   others:       enter, unless one is announced; call the driver; leave
  * </pre>
  *
- * <p>Nobody who enters ever waits. Whoever begins a capture waits for those inside, but not for long: who is inside for that
- * long is in the driver and waits for the device, which a capture that begins later doesn't disturb; and what it waits for
- * may depend on the very thread that begins the capture. Safe for any number of threads.
+ * <p>Nobody who enters ever waits. A thread that begins a capture waits for those inside, but not for long: a thread
+ * that stays inside waits for the device in the driver, which a capture that begins later doesn't disturb. What it
+ * waits for may even depend on the thread that begins the capture. Safe for any number of threads.
  */
 public final class StreamCaptures {
 
@@ -28,30 +28,30 @@ public final class StreamCaptures {
 
     private static final long PAUSE_NANOS = 100_000;
 
-    /** 100 to 300 ms, by the system's timer, in so many steps that a pause of the virtual machine in one of them is no great part of it. */
+    /** Together they take 100 to 300 ms. They are many, so that a stall in one of them matters little. */
     private static final int MOST_PAUSES = 1000;
 
-    /** A stream, and whose it is; thread 0 for a handle that means the same to all threads. */
+    /** A stream, and the thread that it belongs to; the thread is 0 if the handle means the same to all threads. */
     private record Captured(long stream, long thread) {
 
         static Captured of(final long stream) {
-            // A number that no later thread gets.
+            // No later thread gets the same number.
             return new Captured(
                     stream, stream == PER_THREAD_STREAM ? Thread.currentThread().getId() : 0);
         }
     }
 
-    /** Contexts of the streams. */
+    /** Maps each stream that is captured to its context. */
     private final Map<Captured, Long> contexts = new ConcurrentHashMap<>();
 
     private final AtomicInteger inside = new AtomicInteger();
 
-    /** Contexts that are being ended. */
+    /** Counts contexts that are being ended. */
     private final AtomicInteger endings = new AtomicInteger();
 
     /**
-     * Announces a capture, and waits for those inside, some 300 ms at most. The driver's begin comes next, and {@link #ended} if
-     * that fails. False if the stream was captured already.
+     * Announces a capture, and waits for those inside, some 300 ms at most. The driver's begin comes next, and {@link
+     * #ended} if that fails. The answer is false if the stream was captured already.
      */
     public boolean begin(final long stream, final long context) {
         if (contexts.putIfAbsent(Captured.of(stream), context) != null) {
@@ -63,11 +63,11 @@ public final class StreamCaptures {
 
     private void awaitThoseInside() {
         boolean interrupted = false;
-        // Volatile, after the capture was announced; pairs with enter, which counts first and then looks for a capture:
-        // one of the two sees the other.
+        // This volatile read comes after the announcement; it pairs with enter, which counts first and then looks for a
+        // capture: one of the two sees the other.
         for (int i = 0; i < MOST_PAUSES && isEntered(); i++) {
             LockSupport.parkNanos(PAUSE_NANOS);
-            // Else all pauses would be none.
+            // A thread that stays interrupted would never pause.
             interrupted |= Thread.interrupted();
         }
         if (interrupted) {
@@ -75,7 +75,7 @@ public final class StreamCaptures {
         }
     }
 
-    /** Ends a context: nobody records or queries an event meanwhile, which might be one of that context's, nor waits for one. */
+    /** Ends a context while nobody records, queries or awaits an event, which might be one of that context's. */
     public void whileEnding(final Runnable action) {
         endings.incrementAndGet();
         try {
@@ -86,24 +86,24 @@ public final class StreamCaptures {
         }
     }
 
-    /** Or its stream is gone. */
+    /** Says that a stream's capture has ended, or that the stream is gone. */
     public void ended(final long stream) {
         contexts.remove(Captured.of(stream));
     }
 
-    /** The context is gone, and with it its streams. */
+    /** Says that a context is gone, and with it its streams. */
     public void contextEnded(final long context) {
         contexts.values().removeIf(each -> each == context);
     }
 
-    /** Whether there is a capture, or a context is being ended: the device must be left alone. */
+    /** Answers whether the device must be left alone, since there is a capture, or a context is being ended. */
     public boolean any() {
         return !contexts.isEmpty() || endings.get() > 0;
     }
 
-    /** No capture begins until {@link #leave}, except after a long wait. False if there is one; then there is nothing to leave. May be nested. */
+    /** Keeps captures from beginning until {@link #leave}; false if there is one, and nothing to leave. */
     boolean enter() {
-        // Volatile, before the look for a capture; pairs with begin.
+        // This volatile write comes before the look for a capture; it pairs with awaitThoseInside.
         inside.incrementAndGet();
         if (any()) {
             leave();
@@ -116,7 +116,7 @@ public final class StreamCaptures {
         inside.decrementAndGet();
     }
 
-    /** Does what can't be put off: no capture begins meanwhile, unless there is one already. */
+    /** Does a step that can't be put off; no capture begins meanwhile, unless there is one already. */
     void guarded(final Runnable step) {
         final boolean entered = enter();
         try {
@@ -128,14 +128,14 @@ public final class StreamCaptures {
         }
     }
 
-    /** Whether somebody has entered and not left. */
+    /** Answers whether somebody has entered and not left. */
     public boolean isEntered() {
         return inside.get() > 0;
     }
 
     /**
-     * Makes a call that takes or gives back memory. While a stream is captured CUDA forbids that, though the graph has nothing
-     * to do with it, unless the calling thread asks for the relaxed mode.
+     * Makes a call that takes or gives back memory. While a stream is captured, CUDA forbids it, unless the calling
+     * thread asks for the relaxed mode.
      */
     public static int relaxed(final CudaCalls calls, final IntSupplier call) {
         final int[] mode = {CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED};

@@ -8,27 +8,28 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * Finds out what has finished by synchronising contexts, for drivers and JDKs that can't mark all work of one. A mark is a ticket: the tickets
- * given so far are done once a synchronisation has returned that began after them.
+ * Finds out what has finished by synchronising contexts, for drivers and JDKs that can't mark all work of one. A mark
+ * is a ticket: the tickets given so far are done once a synchronisation that began after them has returned.
  *
- * <p>On an idle device that takes a microsecond, so whoever has a ticket synchronises. Whether it is idle the default stream tells, but only of
- * streams that block: if a synchronisation took long nevertheless, others are at work, and for some time a thread of our own synchronises.
- * That thread ends after some seconds without work.
+ * <p>On an idle device a synchronisation takes a microsecond, so the thread that takes a ticket does it. The default
+ * stream tells whether the device is idle, but it only knows of streams that block. If a synchronisation took long
+ * nevertheless, other streams are at work: for some time a thread of our own synchronises, which ends after some
+ * seconds without work.
  *
  * <p>Safe for any number of threads.
  */
 final class Synchronizer implements Runnable {
 
-    /** More than it takes on an idle device, beside threads that launch 90 microseconds at p99.9 (H100, 2026-11-22). */
+    /** On an idle device it takes less: 90 microseconds at p99.9, beside threads that launch (H100, 2026-11-22). */
     private static final long LONG_NANOS = 100_000;
 
     private static final long FIRST_DOUBT_NANOS = 100_000_000L;
     private static final long LAST_DOUBT_NANOS = 1_600_000_000L;
 
-    /** So long the thread waits for work before it ends. */
+    /** The thread waits for work for so long before it ends. */
     private static final long IDLE_SECONDS = 5;
 
-    /** Between two looks whether a capture has ended. */
+    /** The thread looks at these intervals whether a capture has ended. */
     private static final long CAPTURE_PAUSE_NANOS = 1_000_000;
 
     private final Supplier<ContextMarks[]> contexts;
@@ -37,17 +38,17 @@ final class Synchronizer implements Runnable {
     private final AtomicLong given = new AtomicLong();
     private final AtomicLong done = new AtomicLong();
 
-    /** Tickets up to here that aren't done have failed, with that code. */
+    /** Tickets up to here that aren't done have failed, with the code in {@link #failure}. */
     private volatile long failed;
 
     private volatile int failure = CudaCalls.SUCCESS;
 
-    /** Until then the default stream isn't believed. Races do no harm. */
+    /** The default stream isn't believed before this time. Races do no harm. */
     private volatile long doubtEnd = System.nanoTime();
 
     private volatile long doubtNanos = FIRST_DOUBT_NANOS;
 
-    /** One thread, and one task that waits for it while it is at another; one more would find nothing to do. */
+    /** There is one thread, and a queue for one task; a third task would find nothing to do. */
     private final ThreadPoolExecutor thread = new ThreadPoolExecutor(
             0,
             1,
@@ -63,14 +64,14 @@ final class Synchronizer implements Runnable {
     }
 
     private static Thread newThread(final Runnable work) {
-        // Without what the caller's thread would pass on.
+        // It inherits nothing from the caller's thread.
         final Thread thread = new Thread(null, work, "outboard-synchronizer", 0, false);
         thread.setContextClassLoader(null);
         thread.setDaemon(true);
         return thread;
     }
 
-    /** A ticket, 1 or more. */
+    /** Gives a ticket, 1 or more. */
     long mark() {
         final long ticket = given.incrementAndGet();
         if (!synchronizeIfIdle()) {
@@ -79,7 +80,7 @@ final class Synchronizer implements Runnable {
         return ticket;
     }
 
-    /** A code of {@link ContextMarks}. */
+    /** Answers a code of {@link ContextMarks}. */
     int ask(final long ticket) {
         if (done.get() >= ticket || thread.isShutdown()) {
             return CudaCalls.SUCCESS;
@@ -117,7 +118,7 @@ final class Synchronizer implements Runnable {
         }
     }
 
-    /** False if a stream is captured. Guarded. */
+    /** Synchronises inside the guard; false if a stream is captured. */
     private boolean synchronizeAll() {
         final long covered = given.get();
         int code = CudaCalls.SUCCESS;
@@ -127,7 +128,7 @@ final class Synchronizer implements Runnable {
             if (answer == ContextMarks.CAPTURED) {
                 return false;
             }
-            // Another context that is broken does no work any more.
+            // Other contexts that are broken do no work any more.
             code = each == all[0] ? answer : code;
         }
         if (code == CudaCalls.SUCCESS) {
@@ -152,7 +153,7 @@ final class Synchronizer implements Runnable {
         }
     }
 
-    /** The thread has the monitor while it is in a context. */
+    /** Synchronises on the thread, which has the monitor while it is in a context. */
     private synchronized boolean synchronizeGuarded() {
         if (thread.isShutdown() || !captures.enter()) {
             return false;
@@ -164,12 +165,12 @@ final class Synchronizer implements Runnable {
         }
     }
 
-    /** The thread is in no context meanwhile. */
+    /** Does something while the thread is in no context. */
     synchronized void whileResting(final Runnable action) {
         action.run();
     }
 
-    /** The context is gone, with all work. The thread ends. */
+    /** Ends the thread, since the context is gone, with all work. */
     void end() {
         thread.shutdown();
     }

@@ -10,8 +10,8 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
 /**
- * JCuda's questions whether something has finished, without its check of the answer: "not ready" is an error to it, and with
- * its exceptions on, which is the program's business, each poll of an event took 24 us and left 36 KB of garbage.
+ * JCuda's questions whether something has finished, without its check of the answer. To JCuda "not ready" is an error:
+ * with its exceptions on, which is the program's business, each poll of an event took 24 us and left 36 KB of garbage.
  *
  * <p>The native methods behind the public ones are private; method handles reach them on the terms on which
  * {@link DevicePointers} reaches fields. Safe for any number of threads.
@@ -26,7 +26,7 @@ final class UncheckedCalls {
 
     /** Finds the functions, or throws a {@link LinkageError} if this JCuda hasn't got them or keeps them closed. */
     static void initialize() {
-        // Entering any static method runs the initialiser; that is all that is wanted here.
+        // The call of any static method runs the initialiser; nothing else is wanted here.
     }
 
     static int queryEvent(final CUevent event) {
@@ -45,7 +45,7 @@ final class UncheckedCalls {
         }
     }
 
-    /** A function of JCuda's that takes one object and returns a code, from below its check. */
+    /** Finds a function of JCuda's that takes one object and returns a code, from below its check. */
     static MethodHandle find(
             final Class<?> owner, final String name, final Class<? extends NativePointerObject> parameter) {
         try {

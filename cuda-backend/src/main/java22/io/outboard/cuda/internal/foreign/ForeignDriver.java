@@ -15,25 +15,27 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
 /**
- * The driver's functions that have to do with device memory, as {@code java.lang.foreign} binds them: what C has as a handle or an address
- * is a long, and what a function sets is a segment of 8 bytes. So has them TornadoVM's CUDA backend, in {@code
- * uk.ac.manchester.tornado.drivers.cuda.ffm.CUDADriverAPI}, and the agent redirects its calls to here. For JDK 22 and newer.
+ * The driver's functions that have to do with device memory, as {@code java.lang.foreign} binds them: a handle or an
+ * address is a long, and a function writes its result to a segment of 8 bytes. TornadoVM's CUDA backend binds them so,
+ * in {@code uk.ac.manchester.tornado.drivers.cuda.ffm.CUDADriverAPI}, and the agent redirects its calls to here. This
+ * class is for JDK 22 and newer.
  *
- * <p>Algorithm: each calls the function of the same name of {@code io.outboard.cuda.OutboardDriver}, over the same pools. Pools have to know
- * more than what allocates and frees: a thread's context is remembered, so what makes, chooses and ends contexts is here, too, and so are
+ * <p>Algorithm: each function calls that of the same name of {@code io.outboard.cuda.OutboardDriver}, over the same
+ * pools. A thread's context is remembered, so functions that make, choose and end contexts are here, too, and so are
  * captures of streams into graphs. JCuda must be on the class path, with its native library.
  *
- * <p>A code is answered in any case: exceptions are for programs that call JCuda. A segment is set to 0 first, so what is no segment of 8
- * bytes is refused before anything is allocated or made: by {@link IndexOutOfBoundsException} if it is smaller, {@link
- * NullPointerException} if it is null, {@link IllegalArgumentException} if it can't be written, {@link IllegalStateException} if its arena is
- * closed, {@link WrongThreadException} if it is another thread's.
+ * <p>Each function answers a code: exceptions are for programs that call JCuda. It first sets its segment to 0, so a
+ * wrong segment is refused before anything is allocated or made: by {@link IndexOutOfBoundsException} if it is smaller
+ * than 8 bytes, {@link NullPointerException} if it is null, {@link IllegalArgumentException} if it can't be written,
+ * {@link IllegalStateException} if its arena is closed, {@link WrongThreadException} if it is another thread's.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: that of OutboardDriver's functions, an object of JCuda's, and after a choice of the
- * context one question to the driver. When memory runs out: as there, the code is {@code CUDA_ERROR_OUT_OF_MEMORY}.
+ * <p>Thread-safety: safe for any number of threads. Cost: that of OutboardDriver's functions, an object of JCuda's, and
+ * after a choice of the context one question to the driver. When memory runs out, the code is {@code
+ * CUDA_ERROR_OUT_OF_MEMORY}, as there.
  */
 public final class ForeignDriver {
 
-    /** Of its own, since the exceptions that a program turns on for JCuda would be OutboardDriver's, too. */
+    /** It isn't OutboardDriver's, where a program may have turned exceptions on. */
     private static final Facade FACADE = Facade.ofDriver(Outboard.POOLS);
 
     private ForeignDriver() {}
@@ -92,7 +94,7 @@ public final class ForeignDriver {
         return DevicePointers.withHandle(new CUstream(), stream);
     }
 
-    /** Throws before anything is made that couldn't be told of. */
+    /** Throws if a segment is wrong, before anything is made whose handle would be lost. */
     private static void clear(final MemorySegment result) {
         result.set(JAVA_LONG_UNALIGNED, 0, 0);
     }

@@ -16,8 +16,8 @@ import java.util.NoSuchElementException;
 import java.util.Optional;
 
 /**
- * Those calls of the driver that JCuda can't make, by {@code java.lang.foreign}, for JDK 22 and newer. What they read is laid out so, in
- * bytes ({@code cuda.h} of CUDA 12, unchanged in 13):
+ * Makes those calls of the driver that JCuda can't make, by {@code java.lang.foreign}, for JDK 22 and newer. The driver
+ * reads these structures, in bytes ({@code cuda.h} of CUDA 12, unchanged in 13):
  *
  * <pre>{@code
  *   CUmemAllocationProp, 32 bytes                              CUmemAccessDesc, 12 bytes
@@ -29,17 +29,17 @@ import java.util.Optional;
  *   24  byte  allocFlags: all 0
  * }</pre>
  *
- * <p>The device's number is the same to the runtime and to the driver. What failed to load once would fail otherwise the second time. Safe
- * for any number of threads.
+ * <p>The device's number is the same to the runtime and to the driver. Whether the functions load is found out once.
+ * Safe for any number of threads.
  */
 public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCalls {
 
     private static final String NAME = "libcuda.so.1";
 
-    /** For memory that stays in this process. */
+    /** Memory that stays in this process has this kind of handle. */
     private static final int NO_HANDLE = 0;
 
-    /** For memory that others map: a POSIX file descriptor. */
+    /** Memory that others map has this one: a POSIX file descriptor. */
     private static final int DESCRIPTOR = 1;
 
     private static final int GRANULARITY_MINIMUM = 0;
@@ -47,7 +47,7 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
     private static final int LOCATION_DEVICE = 1;
     private static final int READ_AND_WRITE = 3;
 
-    /** In constants, so that calls are compiled; apart, so that a driver that lacks one is found out by loading them. */
+    /** The functions are constants, so that calls are compiled. This class loads if the driver has them all. */
     static final class Functions {
 
         @SuppressWarnings("restricted")
@@ -89,7 +89,7 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
         int call() throws Throwable;
     }
 
-    /** One whose first parameter is where its result goes. */
+    /** A downcall whose first parameter is where its result goes. */
     private interface ResultCall {
         int call(MemorySegment result, Arena arena) throws Throwable;
     }
@@ -102,7 +102,7 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
         this.handleTypes = handleTypes;
     }
 
-    /** Whether all functions are there; no if one isn't, or native access is forbidden. */
+    /** Answers whether all functions are there, and native access isn't forbidden. */
     private static boolean load() {
         try {
             return Functions.INITIALIZE != null;
@@ -119,14 +119,14 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
                 return false;
             }
             if (cause instanceof IllegalArgumentException || cause instanceof NoSuchElementException) {
-                // No library; no function.
+                // There is no library, or no such function.
                 return false;
             }
             throw e;
         }
     }
 
-    /** {@return the calls, or nothing where the driver isn't there or lacks them, or the program forbids native access} */
+    /** {@return the calls, or nothing if the driver is missing or lacks them, or native access is forbidden} */
     public static Optional<VirtualMemoryCalls> virtualMemory() {
         return LOADED ? Optional.of(new DriverLibrary(NO_HANDLE)) : Optional.empty();
     }
@@ -136,7 +136,7 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
         return LOADED ? Optional.of(new DriverLibrary(DESCRIPTOR)) : Optional.empty();
     }
 
-    /** The fastest there are: JCuda's, where the driver is older than 12.5. */
+    /** Answers the fastest calls of CUDA: JCuda's, where the driver is older than 12.5. */
     static JCudaCalls calls() {
         return LOADED && Functions.LIBRARY.find("cuCtxRecordEvent").isPresent() ? new ForeignCalls() : new JCudaCalls();
     }

@@ -9,13 +9,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The calls that a pool makes often, by {@code java.lang.foreign}, and the others by JCuda: JCuda takes 0.1 to 0.2 microseconds for what the
- * driver says in 0.04 (H100, driver 580, 2026-11-27). For JDK 22 and newer, and drivers for CUDA 12.5 and newer. Without
- * garbage, but for a segment of 8 bytes for each thread, virtual ones, too.
+ * Makes the calls that a pool makes often by {@code java.lang.foreign}, and the others by JCuda, which takes 0.1 to 0.2
+ * microseconds for what the driver says in 0.04 (H100, driver 580, 2026-11-27). It needs JDK 22, and a driver for CUDA
+ * 12.5. It makes no garbage, but for a segment of 8 bytes for each thread, virtual ones, too.
  */
 final class ForeignCalls extends JCudaCalls {
 
-    // In constants, so that calls are compiled.
+    // These are constants, so that calls are compiled.
     private static final MethodHandle CURRENT_CONTEXT = function("cuCtxGetCurrent", ADDRESS);
     private static final MethodHandle STREAM_CONTEXT = function("cuStreamGetCtx", JAVA_LONG, ADDRESS);
     private static final MethodHandle STREAM_ID = function("cuStreamGetId", JAVA_LONG, ADDRESS);
@@ -23,19 +23,19 @@ final class ForeignCalls extends JCudaCalls {
     private static final MethodHandle RECORD_CONTEXT = function("cuCtxRecordEvent", JAVA_LONG, JAVA_LONG);
     private static final MethodHandle QUERY_EVENT = function("cuEventQuery", JAVA_LONG);
 
-    /** Where the driver puts an answer, of 8 bytes or 4. */
+    /** The driver puts an answer, of 8 bytes or 4, here. */
     private static final ThreadLocal<MemorySegment> ANSWER =
             ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(JAVA_LONG));
 
-    /** JCuda's class of the driver. Threads that don't see it yet load it again, which does nothing. */
+    /** JCuda's class of the driver is loaded. A thread that doesn't see it loads it again, which does nothing. */
     private boolean isDriverLoaded;
 
-    /** It captures nothing. */
+    /** A question that captures nothing, so that it makes no garbage. */
     private interface Question {
         int ask(long first, long second, MemorySegment answer) throws Throwable;
     }
 
-    /** The answer is 0 where there is none. */
+    /** Asks a question; the answer is 0 where there is none. */
     private static int ask(final Question question, final long first, final long second, final long[] answer) {
         final MemorySegment segment = ANSWER.get();
         segment.set(JAVA_LONG, 0, 0);
@@ -48,7 +48,7 @@ final class ForeignCalls extends JCudaCalls {
         }
     }
 
-    /** JCuda makes the first, so that a native library of it that is broken is found when a device is opened. */
+    /** {@inheritDoc} JCuda makes the first call, so that its library, if broken, is found when a device opens. */
     @Override
     public int currentContext(final long[] context) {
         if (!isDriverLoaded) {
@@ -75,7 +75,7 @@ final class ForeignCalls extends JCudaCalls {
     public int captureStatus(final int[] status, final long stream) {
         final long[] answer = CallScratch.get().handle;
         final int code = ask((of, no, to) -> (int) CAPTURE_STATUS.invokeExact(of, to), stream, 0, answer);
-        // An int: the driver knows no byte order in which that isn't where a long begins.
+        // The driver writes an int, and little-endian is the only byte order that it knows.
         status[0] = (int) answer[0];
         return code;
     }
