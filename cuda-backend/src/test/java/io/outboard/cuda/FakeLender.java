@@ -4,7 +4,6 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.MemoryUser;
 import io.outboard.cuda.internal.memory.LeasedMemory;
 import io.outboard.service.Lease;
-import io.outboard.service.Leases;
 import io.outboard.service.LendingDevice;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -14,7 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** A lender without a socket, in the client's process: a quota, what is leased, and who is to give back. */
-public final class FakeLender implements Leases {
+public final class FakeLender implements Lease.Source {
 
     static final String REASON = "lender: the device is full; held by night (pid 17) 1GiB";
 

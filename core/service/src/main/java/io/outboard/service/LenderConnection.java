@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safety: safe for any number of threads. Cost: a thread that waits, and one more for a moment when the lender wants memory back;
  * a lease costs two messages each way, and what the device needs to make memory.
  */
-public final class LenderConnection implements Leases {
+public final class LenderConnection implements Lease.Source {
 
     /** What a lender may take to answer beyond the time that a request may wait. */
     private static final long GRACE_NANOS = 10_000_000_000L;

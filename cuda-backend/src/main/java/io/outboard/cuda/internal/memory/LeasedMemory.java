@@ -2,7 +2,6 @@ package io.outboard.cuda.internal.memory;
 
 import io.outboard.core.MemoryUser;
 import io.outboard.service.Lease;
-import io.outboard.service.Leases;
 import io.outboard.service.LenderConnection;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -24,7 +23,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
 
     private final VirtualMemoryCalls driver;
     private final SharedMemoryCalls shared;
-    private final Leases leases;
+    private final Lease.Source leases;
 
     /** Maps each handle to the number of its lease. */
     private final Map<Long, Long> numbers = new ConcurrentHashMap<>();
@@ -34,7 +33,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
         LeasedMemory connect(Path socket, String name, int device) throws IOException;
     }
 
-    private LeasedMemory(final VirtualMemoryCalls driver, final SharedMemoryCalls shared, final Leases leases) {
+    private LeasedMemory(final VirtualMemoryCalls driver, final SharedMemoryCalls shared, final Lease.Source leases) {
         this.driver = driver;
         this.shared = shared;
         this.leases = leases;
@@ -58,7 +57,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
 
     /** A way to a lender, whatever its device. */
     public interface Connector {
-        Leases connect() throws IOException;
+        Lease.Source connect() throws IOException;
     }
 
     /** Connects by any driver to any lender; nothing stays open if there is none, or if it lends another device. */
@@ -70,7 +69,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
             final int device)
             throws IOException {
         final String mine = nameOf(shared, device);
-        final Leases leases = lender.connect();
+        final Lease.Source leases = lender.connect();
         if (!leases.device().equals(mine)) {
             leases.close();
             throw new IOException("socket=" + socket + " must be of a lender of device " + device + ", " + mine
