@@ -7,15 +7,16 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The in-kernel allocators as headers of CUDA C++, for those who compile their kernels with {@code nvcc}: {@code #include
- * "outboard/bit_malloc.cuh"}. They need the CUDA toolkit and nothing else. Safe for any number of threads.
+ * The in-kernel allocators as headers of CUDA C++, for those who compile their kernels with {@code nvcc}: {@code
+ * #include "outboard/bit_malloc.cuh"}. They need the CUDA toolkit and nothing else. Safe for any number of threads.
  */
 public final class DeviceHeaders {
 
     private DeviceHeaders() {}
 
     /**
-     * Writes all headers, into a folder {@code outboard} in the folder that is given; that one is what {@code nvcc -I} needs.
+     * Writes all headers, into a folder {@code outboard} in the folder that is given; that one is what {@code nvcc -I}
+     * needs.
      *
      * @param folder where to; made unless it is there
      * @return the files, in order of their names; those that were there before are replaced

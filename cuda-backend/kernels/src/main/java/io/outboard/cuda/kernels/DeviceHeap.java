@@ -15,14 +15,15 @@ import jcuda.Pointer;
  * An in-kernel heap: device memory that kernels divide among their threads while they run, seen from the host.
  *
  * <p>Kernels get {@link #address} or {@link #parameter} as an argument and allocate through {@code outboardMalloc}, see
- * {@link KernelModule#link}, or through the headers, see {@link DeviceHeaders}; in either way with the allocator that the
- * heap was made for. Where nothing fits they get a null pointer. {@link DeviceAllocator} lists the allocators; the
- * headers say where they are from. A heap of {@link DeviceAllocator#CUDA_MALLOC} is the driver's own: to make one raises the driver's limit and uses
- * no memory of ours; it has no {@link #statistics} and no {@link #reset}.
+ * {@link KernelModule#link}, or through the headers, see {@link DeviceHeaders}; in either way with the allocator that
+ * the heap was made for. Where nothing fits they get a null pointer. {@link DeviceAllocator} lists the allocators; the
+ * headers say where they are from. A heap of {@link DeviceAllocator#CUDA_MALLOC} is the driver's own: to make one
+ * raises the driver's limit and uses no memory of ours; it has no {@link #statistics} and no {@link #reset}.
  *
- * <p>Thread-safety: safe for any number of threads, as for kernels on any streams. Cost: to make, {@link #reset} or ask a heap
- * waits for all work in its context before and after, so not while a stream is captured into a graph; so does {@link #close}
- * for a block of a pool. Of the memory 2 to 3 % are tables, with requests tracked 22 %.
+ * <p>Thread-safety: safe for any number of threads, as for kernels on any streams. Cost: a heap that is made, {@link
+ * #reset} or asked waits for all work in its context before and after, which isn't possible while a stream is captured
+ * into a graph; so does {@link #close} for a block of a pool. Tables take 2 to 3 % of the memory, 22 % with requests
+ * tracked.
  */
 // A scope is used by being open.
 @SuppressWarnings("try")
@@ -31,7 +32,7 @@ public final class DeviceHeap implements AutoCloseable {
     /** Bytes of what {@link #parameter} points to: {@code outboard::Heap}. */
     public static final int CONTROL_BYTES = 288;
 
-    /** What a scan divides the heap into; as many threads read it. */
+    /** A scan divides the heap into so many segments, and has a thread for each. */
     private static final int SEGMENTS = 8192;
 
     private static final int SEGMENT_BYTES = 64;
@@ -41,7 +42,9 @@ public final class DeviceHeap implements AutoCloseable {
     private final PreSplit preSplit;
     private final int fragmentationUnits;
     private final int flags;
-    /** Outside of the Java heap, for launches to read. All zero for {@link DeviceAllocator#CUDA_MALLOC}. */
+    /**
+     * Launches read this, so it lies outside of the Java heap. It is all zero for {@link DeviceAllocator#CUDA_MALLOC}.
+     */
     private final ByteBuffer control = ByteBuffer.allocateDirect(CONTROL_BYTES).order(ByteOrder.nativeOrder());
 
     private DeviceHeap(final HeapSpace space, final DeviceHeapBuilder builder) {
@@ -54,7 +57,7 @@ public final class DeviceHeap implements AutoCloseable {
     }
 
     /**
-     * A heap over memory of the caller's, which must outlast the heap and all kernels that use it.
+     * Describes a heap over memory of the caller's, which must outlast the heap and all kernels that use it.
      *
      * @param address of the first byte, in device memory, a multiple of 256
      * @param sizeBytes from 64 KiB to 64 GiB
@@ -66,7 +69,7 @@ public final class DeviceHeap implements AutoCloseable {
     }
 
     /**
-     * A heap over a block of a pool, which is taken when the heap is built and freed when it is closed.
+     * Describes a heap over a block of a pool, which is taken when the heap is built and freed when it is closed.
      *
      * @param pool a pool in the context in which the heap is built; to be closed after the heap
      * @param sizeBytes from 64 KiB to 64 GiB
@@ -106,7 +109,7 @@ public final class DeviceHeap implements AutoCloseable {
         }
     }
 
-    /** Never lowers it: the program may have wanted more. */
+    /** Raises the driver's limit, and never lowers it: the program may have wanted more. */
     private void raiseLimit() {
         final KernelDriver driver = space.driver();
         try (ContextScope scope = space.scope()) {
@@ -119,28 +122,28 @@ public final class DeviceHeap implements AutoCloseable {
     }
 
     /**
-     * What kernels get to allocate from the heap.
+     * Answers what kernels get to allocate from the heap.
      *
-     * @return absolute device address, a multiple of 256; of a heap of {@link DeviceAllocator#CUDA_MALLOC} whatever was given,
-     *     or 0, as that allocator doesn't look at it
+     * @return absolute device address, a multiple of 256; of a heap of {@link DeviceAllocator#CUDA_MALLOC} whatever was
+     *     given, or 0, as that allocator doesn't look at it
      */
     public long address() {
         return space.address();
     }
 
     /**
-     * The same for kernels that take the heap by value, as {@code const __grid_constant__ outboard::Heap}, which spares them
-     * reads of device memory.
+     * Answers the argument of kernels that take the heap by value, as {@code const __grid_constant__ outboard::Heap},
+     * which spares them reads of device memory.
      *
-     * @return a pointer to {@value #CONTROL_BYTES} bytes of host memory, for a launch; good while the heap is open, also after
-     *     {@link #reset}
+     * @return a pointer to {@value #CONTROL_BYTES} bytes of host memory, for a launch; good while the heap is open,
+     *     also after {@link #reset}
      */
     public Pointer parameter() {
         return Pointer.to(control);
     }
 
     /**
-     * The memory that the heap has, tables included.
+     * Answers how much memory the heap has, tables included.
      *
      * @return bytes, from 64 KiB to 64 GiB
      */
@@ -149,7 +152,7 @@ public final class DeviceHeap implements AutoCloseable {
     }
 
     /**
-     * The allocator that kernels must use.
+     * Answers which allocator kernels must use.
      *
      * @return as it was given to the builder
      */
@@ -158,12 +161,13 @@ public final class DeviceHeap implements AutoCloseable {
     }
 
     /**
-     * What is in use, found by a scan. Waits for all work in the context first; exact if no other thread launches a kernel that
-     * uses the heap meanwhile. Takes half a megabyte of device memory for the time of the scan.
+     * Finds by a scan what is in use, after all work in the context. The answer is exact if no other thread launches a
+     * kernel that uses the heap meanwhile. The scan takes half a megabyte of device memory for its time.
      *
      * @return the statistics
      * @throws IllegalStateException if the heap is closed
-     * @throws UnsupportedOperationException if it is one of {@link DeviceAllocator#CUDA_MALLOC}: the driver tells nothing
+     * @throws UnsupportedOperationException if it is one of {@link DeviceAllocator#CUDA_MALLOC}: the driver tells
+     *     nothing
      * @throws io.outboard.core.DeviceOutOfMemoryException if there is no memory for the scan; the heap stays as it is
      * @throws CudaFailureException if CUDA fails otherwise
      */
@@ -186,7 +190,7 @@ public final class DeviceHeap implements AutoCloseable {
     }
 
     /**
-     * Makes the heap as it was when it was built: all that kernels hold is gone. Waits for all work in the context.
+     * Makes the heap as it was when it was built, after all work in the context: all that kernels hold is gone.
      *
      * @throws IllegalStateException if the heap is closed
      * @throws UnsupportedOperationException if it is one of {@link DeviceAllocator#CUDA_MALLOC}: the driver can't
@@ -199,7 +203,7 @@ public final class DeviceHeap implements AutoCloseable {
         }
     }
 
-    /** With the context current. */
+    /** Formats the heap; the context must be current. */
     private void format() {
         space.synchronize();
         final int starters = allocator.startsOnEachMultiprocessor() ? space.multiprocessors() : 0;
@@ -217,11 +221,11 @@ public final class DeviceHeap implements AutoCloseable {
     }
 
     /**
-     * Ends the heap. A block of a pool is given back, once all work in the context has finished, since a kernel on any stream
-     * may still use it. Idempotent.
+     * Ends the heap. A block of a pool is given back, once all work in the context has finished, since a kernel on any
+     * stream may still use it. Idempotent.
      *
-     * @throws CudaFailureException if CUDA fails; the heap is closed all the same, unless a stream was captured meanwhile:
-     *     then nothing has changed
+     * @throws CudaFailureException if CUDA fails; the heap is closed all the same, unless a stream was captured
+     *     meanwhile: then nothing has changed
      * @throws IllegalStateException if the pool was closed before
      */
     @Override

@@ -17,7 +17,7 @@ public final class DeviceHeapBuilder {
 
     static final long ALIGNMENT_BYTES = 256;
 
-    /** Kernels get it times this, in 32 bits. */
+    /** Kernels get the ratio times this, in 32 bits. */
     private static final int FRAGMENTATION_UNITS = 256;
 
     private static final double MOST_FRAGMENTATION = 1 << 16;
@@ -50,8 +50,8 @@ public final class DeviceHeapBuilder {
     }
 
     /**
-     * The allocator that kernels are to call. By default {@link DeviceAllocator#BIT_MALLOC}. A kernel that calls another one
-     * that lays its heap out in another way is stopped at once, which ends its CUDA context with an error.
+     * Sets the allocator that kernels are to call, which is {@link DeviceAllocator#BIT_MALLOC} by default. A kernel
+     * that calls one with another layout of its heap is stopped at once, which ends its CUDA context with an error.
      *
      * @param newAllocator the allocator
      * @return this builder
@@ -62,8 +62,9 @@ public final class DeviceHeapBuilder {
     }
 
     /**
-     * Into which chunks the heap is divided at first. By default a binary heap with a smallest chunk of 64 KiB (the
-     * fastest in most cases of the test bench). No matter for allocators that have no list of chunks, the default among them.
+     * Sets the chunks into which the heap is divided at first. By default they are a binary heap with a smallest chunk
+     * of 64 KiB (the fastest in most cases of the test bench). Allocators without a list of chunks, such as the default
+     * one, don't look at it.
      *
      * @param newPreSplit the scheme
      * @return this builder
@@ -80,9 +81,9 @@ public final class DeviceHeapBuilder {
     }
 
     /**
-     * How much larger than the request a chunk must be to be divided: MAX_FRAG in Vinkler and Havran 2014, algorithm 3. With 1,
-     * the default, all that isn't needed is split off; with 2 up to half of a chunk stays unused, and chunks are divided less
-     * often.
+     * Sets how much larger than the request a chunk must be to be divided: MAX_FRAG in Vinkler and Havran 2014,
+     * algorithm 3. With 1, the default, all that isn't needed is split off; with 2 up to half of a chunk stays unused,
+     * and chunks are divided less often.
      *
      * @param newMaximumFragmentation a ratio from 1 to 65536, rounded to 1/256
      * @return this builder
@@ -98,8 +99,8 @@ public final class DeviceHeapBuilder {
     }
 
     /**
-     * Whether the heap keeps the size of each request, for {@link DeviceHeapStatistics#internalFragmentation}. Costs a fifth
-     * of the heap. Off by default.
+     * Sets whether the heap keeps the size of each request, for {@link DeviceHeapStatistics#internalFragmentation}.
+     * That takes a fifth of the heap, and is off by default.
      *
      * @param newTrackRequests true to do so
      * @return this builder
@@ -110,10 +111,10 @@ public final class DeviceHeapBuilder {
     }
 
     /**
-     * Whether kernels use the allocator's checked build ({@link KernelModule#linkChecked}, or {@code OUTBOARD_CHECKED} with the
-     * headers), which counts each second free and each pointer that isn't a block's, and changes nothing then. {@link
-     * DeviceAllocator#BIT_MALLOC} needs a bit a unit more for that, 0.8 % of the heap, and stops a kernel of the other build at
-     * once; other allocators' heaps are the same in both. Off by default.
+     * Sets whether kernels use the allocator's checked build ({@link KernelModule#linkChecked}, or {@code
+     * OUTBOARD_CHECKED} with the headers), which counts each second free and each pointer that isn't a block's, and
+     * changes nothing then. It is off by default. {@link DeviceAllocator#BIT_MALLOC} needs a bit a unit more for it,
+     * 0.8 % of the heap, and stops a kernel of the other build at once; other allocators' heaps are the same in both.
      *
      * @param newChecked true if they do
      * @return this builder
@@ -124,12 +125,12 @@ public final class DeviceHeapBuilder {
     }
 
     /**
-     * Makes the heap, in the calling thread's current CUDA context: the primary one of its device, unless the program made
-     * another current. Waits for all work in it.
+     * Makes the heap, in the calling thread's current CUDA context: the primary one of its device, unless the program
+     * made another current. The call waits for all work in the context.
      *
      * @return the heap, ready for kernels
-     * @throws CudaUnavailableException if there is no driver or no device, or JCuda's native library doesn't load; or if the
-     *     driver is too old for the PTX in the jar and there is no NVRTC, and the message says what to install
+     * @throws CudaUnavailableException if there is no driver or no device, or JCuda's native library doesn't load; or
+     *     if the driver is too old for the PTX in the jar and there is no NVRTC, and the message says what to install
      * @throws io.outboard.core.DeviceOutOfMemoryException if the pool has no such block
      * @throws CudaFailureException if CUDA fails otherwise; no exception leaves anything taken or loaded
      */
@@ -141,7 +142,7 @@ public final class DeviceHeapBuilder {
         return DeviceHeap.build(driver, this);
     }
 
-    /** As kernels get it. */
+    /** Answers the ratio as kernels get it. */
     int fragmentationUnits() {
         return (int) Math.round(maximumFragmentation * FRAGMENTATION_UNITS);
     }

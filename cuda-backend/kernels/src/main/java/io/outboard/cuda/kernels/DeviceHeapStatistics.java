@@ -12,8 +12,9 @@ package io.outboard.cuda.kernels;
  * @param largestFreeBytes longest run of free chunks side by side, in bytes: a request joins them
  * @param largestFreeChunkBytes largest free chunk as it lies, in bytes
  * @param misuses frees that were refused since the heap was formatted: a second one, or of what isn't the heap's
- * @param internalFragmentation equation 2 of Vinkler and Havran 2014: the share of a used chunk that wasn't requested, as
- *     the mean over used chunks, {@code 0 <= internalFragmentation < 1}; NaN if no chunk is in use or requests aren't tracked
+ * @param internalFragmentation equation 2 of Vinkler and Havran 2014: the share of a used chunk that wasn't requested,
+ *     as the mean over used chunks, {@code 0 <= internalFragmentation < 1}; NaN if no chunk is in use or requests
+ *     aren't tracked
  */
 public record DeviceHeapStatistics(
         long capacityBytes,
@@ -26,7 +27,7 @@ public record DeviceHeapStatistics(
         long misuses,
         double internalFragmentation) {
 
-    /** Of what the kernel that sums up leaves behind. */
+    /** The kernel that sums up leaves so many words. */
     static final int WORDS = 10;
 
     static DeviceHeapStatistics of(final long... words) {
@@ -44,7 +45,7 @@ public record DeviceHeapStatistics(
     }
 
     /**
-     * Equation 3 of Vinkler and Havran 2014, with free chunks side by side taken as one.
+     * Computes equation 3 of Vinkler and Havran 2014, with free chunks side by side taken as one.
      *
      * @return 0 if all that is free lies together or nothing is free, towards 1 the more it is scattered
      */
@@ -53,7 +54,7 @@ public record DeviceHeapStatistics(
     }
 
     /**
-     * Equation 3 over the chunks as they lie, which is what the paper measures.
+     * Computes equation 3 over the chunks as they lie, as the paper does.
      *
      * @return 0 if one chunk is all that is free or nothing is free, towards 1 the more it is divided
      */

@@ -20,8 +20,8 @@ import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What in-kernel heaps have in common: device memory, a pool's or the caller's, in a context; and the kernels of ours that
- * work on it. External lock required.
+ * In-kernel heaps have this in common: device memory, a pool's or the caller's, in a context; and the kernels of ours
+ * that work on it. External lock required.
  */
 // A scope is used by being open.
 @SuppressWarnings("try")
@@ -42,7 +42,7 @@ final class HeapSpace implements AutoCloseable {
     private boolean unfinished;
     private boolean closed;
 
-    /** In the calling thread's context. A block of the pool if there is one, else memory of the caller's. */
+    /** Takes a block of the pool, or if that is null memory of the caller's, in the calling thread's context. */
     HeapSpace(
             final KernelDriver driver,
             final @Nullable Pool pool,
@@ -64,7 +64,7 @@ final class HeapSpace implements AutoCloseable {
         return driver.scope(context);
     }
 
-    /** Memory for a moment, in the space's context. */
+    /** Opens a source of memory in the space's context, to be closed soon. */
     ContextMemorySource scratch() {
         return new ContextMemorySource(new CudaContext(driver.cuda(), context, 0, new StreamCaptures()));
     }
@@ -77,7 +77,7 @@ final class HeapSpace implements AutoCloseable {
         return sizeBytes;
     }
 
-    /** With the context current. */
+    /** Loads our kernels; the context must be current. */
     void load(final DevicePtx ptx) {
         final int[] count = new int[1];
         driver.check("cuDeviceGetAttribute", driver.kernels().multiprocessors(count));
@@ -93,7 +93,7 @@ final class HeapSpace implements AutoCloseable {
         return multiprocessors;
     }
 
-    /** Blocks of {@link #BLOCK_THREADS} that fill the device. */
+    /** Answers how many blocks of {@link #BLOCK_THREADS} fill the device. */
     int fullGrid() {
         return multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
     }
@@ -108,7 +108,7 @@ final class HeapSpace implements AutoCloseable {
         unfinished = false;
     }
 
-    /** A kernel of ours on the default stream, with numbers as its arguments. */
+    /** Launches a kernel of ours on the default stream, with numbers as its arguments. */
     void launch(final String kernel, final int gridBlocks, final int blockThreads, final long... arguments) {
         launch(kernel, gridBlocks, blockThreads, new CUstream(), words(arguments));
     }
@@ -124,7 +124,7 @@ final class HeapSpace implements AutoCloseable {
         Objects.requireNonNull(module).launch(kernel, gridBlocks, blockThreads, stream, arguments);
     }
 
-    /** A kernel reads as much of each word as its parameter has: the lower bytes come first. */
+    /** Makes arguments of words. A kernel reads as much of each as its parameter has: the lower bytes come first. */
     static Pointer[] words(final long... arguments) {
         return Arrays.stream(arguments)
                 .mapToObj(argument -> Pointer.to(ByteBuffer.allocateDirect(Long.BYTES)
@@ -137,7 +137,7 @@ final class HeapSpace implements AutoCloseable {
         return Stream.concat(Arrays.stream(words(arguments)), Stream.of(last)).toArray(Pointer[]::new);
     }
 
-    /** Copies what the memory begins with, after all work on the default stream, which other streams don't wait for. */
+    /** Copies the first bytes of the memory, after all work on the default stream; other streams aren't waited for. */
     void copyControl(final ByteBuffer control) {
         final long[] words = new long[control.capacity() / Long.BYTES];
         driver.check("cuMemcpyDtoH", driver.kernels().copyToHost(words, address));
@@ -145,8 +145,8 @@ final class HeapSpace implements AutoCloseable {
     }
 
     /**
-     * Idempotent. Once all work in the context has finished, where a kernel on any stream may still use a block of a pool, or
-     * be one of ours.
+     * Gives back what was taken. It waits for all work in the context if a kernel on any stream may still use a block
+     * of a pool, or if one of ours may still run. Idempotent.
      */
     @Override
     public void close() {

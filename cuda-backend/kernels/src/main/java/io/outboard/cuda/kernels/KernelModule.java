@@ -21,15 +21,16 @@ import jcuda.driver.CUstream;
 /**
  * Kernels in a CUDA context, loaded from PTX, or linked from PTX with one of the in-kernel allocators.
  *
- * <p>A kernel that is to be linked declares {@code extern "C" __device__ void* outboardMalloc(void* heap, size_t bytes)} and
- * {@code void outboardFree(void* heap, void* pointer)}, is compiled with {@code nvcc -ptx -rdc=true}, and gets the heap's
- * address, {@link DeviceHeap#address}, as an argument. Kernels compiled with {@link DeviceHeaders} need no linking.
+ * <p>A kernel that is to be linked declares {@code extern "C" __device__ void* outboardMalloc(void* heap, size_t
+ * bytes)} and {@code void outboardFree(void* heap, void* pointer)}, is compiled with {@code nvcc -ptx -rdc=true}, and
+ * gets the heap's address, {@link DeviceHeap#address}, as an argument. Kernels compiled with {@link DeviceHeaders} need
+ * no linking.
  *
- * <p>A module belongs to the context that was current when it was made: the primary one of the thread's device, unless the
- * program made another current. Its methods work with any context current.
+ * <p>A module belongs to the context that was current when it was made: the primary one of the thread's device, unless
+ * the program made another current. Its methods work with any context current.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: the driver compiles PTX in some 10 milliseconds, and keeps the
- * result for later processes; a launch takes some 5 microseconds. When the device has no memory for the code,
+ * <p>Thread-safety: safe for any number of threads. Cost: the driver compiles PTX in some 10 milliseconds, and keeps
+ * the result for later processes; a launch takes some 5 microseconds. When the device has no memory for the code,
  * {@link CudaFailureException}.
  */
 // A scope is used by being open.
@@ -57,7 +58,8 @@ public final class KernelModule implements AutoCloseable {
      * @param ptx its text
      * @return the module
      * @throws CudaUnavailableException if there is no driver or no device, or JCuda's native library doesn't load
-     * @throws CudaFailureException if CUDA fails; the message has what the driver's compiler says, and nothing is loaded
+     * @throws CudaFailureException if CUDA fails; the message has what the driver's compiler says, and nothing is
+     *     loaded
      */
     public static KernelModule load(final String name, final String ptx) {
         return load(name, ptx.getBytes(StandardCharsets.UTF_8));
@@ -70,7 +72,8 @@ public final class KernelModule implements AutoCloseable {
      * @param image PTX, a cubin or a fatbin
      * @return the module
      * @throws CudaUnavailableException if there is no driver or no device, or JCuda's native library doesn't load
-     * @throws CudaFailureException if CUDA fails; the message has what the driver's compiler says, and nothing is loaded
+     * @throws CudaFailureException if CUDA fails; the message has what the driver's compiler says, and nothing is
+     *     loaded
      */
     public static KernelModule load(final String name, final byte[] image) {
         Objects.requireNonNull(name, "name");
@@ -83,7 +86,7 @@ public final class KernelModule implements AutoCloseable {
         return new KernelModule(driver, context, name, module[0]);
     }
 
-    /** Loads PTX of ours into the current context, compiled anew where the driver refuses what the jar has. */
+    /** Loads PTX of ours into the current context, and compiles it anew where the driver refuses that in the jar. */
     static KernelModule load(final KernelDriver driver, final DevicePtx ptx) {
         final long context = driver.currentContext();
         final long[] module = new long[1];
@@ -101,15 +104,16 @@ public final class KernelModule implements AutoCloseable {
     }
 
     /**
-     * Links kernels with an in-kernel allocator and loads what comes of it. Each thread makes its own claim.
+     * Links kernels with an in-kernel allocator, and loads the result. Each thread makes its own claim.
      *
      * @param allocator the allocator that {@code outboardMalloc} and {@code outboardFree} are to be
      * @param userPtx texts of relocatable PTX, at least one
      * @return the module
-     * @throws IllegalArgumentException if {@code userPtx} is empty, or calls functions of Outboard's that there are not;
-     *     nothing is loaded
-     * @throws CudaUnavailableException if there is no driver or no device, or JCuda's native library doesn't load; or if the
-     *     driver is too old for the allocator's PTX and there is no NVRTC to compile it, and the message says what to install; nothing is loaded
+     * @throws IllegalArgumentException if {@code userPtx} is empty, or calls functions of Outboard's that there are
+     *     not; nothing is loaded
+     * @throws CudaUnavailableException if there is no driver or no device, or JCuda's native library doesn't load; or
+     *     if the driver is too old for the allocator's PTX and there is no NVRTC to compile it, and the message says
+     *     what to install; nothing is loaded
      * @throws CudaFailureException if CUDA fails; the message has what the driver's compiler says or which symbols are
      *     missing, and nothing is loaded
      */
@@ -118,8 +122,8 @@ public final class KernelModule implements AutoCloseable {
     }
 
     /**
-     * The same, but one claim serves all threads of a warp that allocate together: faster where many do. Each thread's
-     * memory is freed on its own, by any thread.
+     * Does what {@link #link} does, but one claim serves all threads of a warp that allocate together, which is faster
+     * where many do. Each thread's memory is freed by itself, by any thread.
      *
      * @param allocator the allocator that {@code outboardMalloc} and {@code outboardFree} are to be
      * @param userPtx texts of relocatable PTX, at least one
@@ -133,18 +137,23 @@ public final class KernelModule implements AutoCloseable {
     }
 
     /**
-     * As {@link #link}, but with the allocator's checked build, to look for wrong frees. It refuses a second free and
-     * counts it, {@link DeviceHeapStatistics#misuses}, but not a free of what was handed out again since, which nobody can tell
-     * from a right one. The usual builds of the CMalloc family do so unless other threads' calls come between: then it may harm
-     * the heap. That of {@link DeviceAllocator#BIT_MALLOC} may hand memory out twice after any second free. {@link DeviceAllocator#C_MALLOC} and {@link DeviceAllocator#CM_MALLOC} may miss, besides, a second free during
-     * which the block is joined to another and that one divided at the same place. What it costs: a second atomic operation
-     * in each of their frees; in those of the others, one that is tried again when a neighbour changes.
+     * Does what {@link #link} does with the allocator's checked build, to look for wrong frees. That build refuses a
+     * second free, and counts it in {@link DeviceHeapStatistics#misuses}. It can't tell a free of memory that was
+     * handed out again from a right one.
+     *
+     * <p>The usual builds of the CMalloc family also refuse a second free, unless other threads' calls come between:
+     * then it may harm the heap. The usual build of {@link DeviceAllocator#BIT_MALLOC} may hand memory out twice after
+     * any second free. Even the checked builds of {@link DeviceAllocator#C_MALLOC} and {@link
+     * DeviceAllocator#CM_MALLOC} may miss a second free during which the block is joined to another and that one
+     * divided at the same place. A checked free of these two has a second atomic operation; one of the others tries its
+     * operation again when a neighbour changes.
      *
      * @param allocator the allocator that {@code outboardMalloc} and {@code outboardFree} are to be, one that {@link
      *     DeviceAllocator#hasCheckedBuild}
      * @param userPtx texts of relocatable PTX, at least one
      * @return the module
-     * @throws IllegalArgumentException as {@link #link}; or if the allocator has no checked build, and nothing is loaded
+     * @throws IllegalArgumentException as {@link #link}; or if the allocator has no checked build, and nothing is
+     *     loaded
      * @throws CudaUnavailableException as {@link #link}
      * @throws CudaFailureException as {@link #link}
      */
@@ -153,7 +162,7 @@ public final class KernelModule implements AutoCloseable {
     }
 
     /**
-     * As {@link #linkCoalesced}, but with the checked build of {@link #linkChecked}.
+     * Does what {@link #linkCoalesced} does, with the checked build of {@link #linkChecked}.
      *
      * @param allocator the allocator that {@code outboardMalloc} and {@code outboardFree} are to be, one that {@link
      *     DeviceAllocator#hasCheckedBuild}
@@ -185,7 +194,7 @@ public final class KernelModule implements AutoCloseable {
     }
 
     /**
-     * A kernel.
+     * Finds a kernel.
      *
      * @param kernel its name, as {@code extern "C"} leaves it
      * @return its handle, the same each time; not to be used after {@link #close}
@@ -215,7 +224,7 @@ public final class KernelModule implements AutoCloseable {
     }
 
     /**
-     * Registers that a thread of a kernel takes on this device.
+     * Answers how many registers a thread of a kernel takes on this device.
      *
      * @param kernel its name
      * @return a number of 32-bit registers, 1 or more
@@ -235,7 +244,7 @@ public final class KernelModule implements AutoCloseable {
     }
 
     /**
-     * Launches a kernel, and doesn't wait for it: what goes wrong in it is reported by a later call.
+     * Launches a kernel, and doesn't wait for it: a later call reports what goes wrong in it.
      *
      * @param kernel its name
      * @param gridBlocks number of blocks, in one dimension, {@code 0 < gridBlocks}
@@ -243,7 +252,8 @@ public final class KernelModule implements AutoCloseable {
      * @param stream one of this context, or one without a handle for the default one
      * @param arguments pointers to host memory that holds the kernel's arguments, such as {@code Pointer.to(new
      *     long[]{heap.address()})}; it is read before the call returns
-     * @throws IllegalArgumentException if a number is outside of its range or the module has no such kernel; nothing runs
+     * @throws IllegalArgumentException if a number is outside of its range or the module has no such kernel; nothing
+     *     runs
      * @throws IllegalStateException if the module is closed; nothing runs
      * @throws CudaFailureException if CUDA fails otherwise
      */
@@ -265,7 +275,7 @@ public final class KernelModule implements AutoCloseable {
     }
 
     /**
-     * Unloads the code. Idempotent. Kernels of it must have finished.
+     * Unloads the code, whose kernels must have finished. Idempotent.
      *
      * @throws CudaFailureException if CUDA fails; the module is closed all the same
      */

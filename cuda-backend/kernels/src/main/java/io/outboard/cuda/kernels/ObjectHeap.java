@@ -14,18 +14,18 @@ import jcuda.Pointer;
 import jcuda.driver.CUstream;
 
 /**
- * Objects of a few declared types, which kernels make and destroy while they run, and for all of which the host runs a kernel:
- * the parallel do-all of Springer 2019 (DynaSOAr). Objects of a type lie in blocks of up to 64, with an array for each field, so
- * that threads side by side read memory side by side.
+ * Objects of a few declared types, which kernels make and destroy while they run, and for all of which the host runs a
+ * kernel: the parallel do-all of Springer 2019 (DynaSOAr). Objects of a type lie in blocks of up to 64, with an array
+ * for each field, so that threads side by side read memory side by side.
  *
- * <p>Kernels are compiled with {@code object_heap.cuh} ({@link DeviceHeaders}), whose head says how they are written and what
- * differs from the paper, and get {@link #parameter} or {@link #address}.
+ * <p>Kernels are compiled with {@code object_heap.cuh} ({@link DeviceHeaders}), whose head says how they are written
+ * and what differs from the paper, and get {@link #parameter} or {@link #address}.
  *
- * <p>Thread-safety: safe for any number of threads, as for kernels on any streams, but for {@link #forEach}. Cost: to make,
- * {@link #reset} or ask a heap waits for all work in its context before and after; so does {@link #close} for a block of a pool.
- * Tables take 17 1/8 bytes of each block and 4 1/2 for each type, and 1 MiB for each eight types on a GPU of 132
- * multiprocessors. Out of memory, kernels get no object; and a kernel that is refused one may find that there was room, in blocks
- * that another thread was just about to show.
+ * <p>Thread-safety: safe for any number of threads, as for kernels on any streams, but for {@link #forEach}. Cost: a
+ * heap that is made, {@link #reset} or asked waits for all work in its context before and after; so does {@link #close}
+ * for a block of a pool. Tables take 17 1/8 bytes of each block and 4 1/2 for each type, and 1 MiB for each eight types
+ * on a GPU of 132 multiprocessors. When memory runs out, kernels get no object; that may happen although there is room
+ * in blocks that another thread is just about to show.
  */
 // A scope is used by being open.
 @SuppressWarnings("try")
@@ -34,15 +34,15 @@ public final class ObjectHeap implements AutoCloseable {
     /** Bytes of what {@link #parameter} points to: {@code outboard::Objects}. */
     public static final int CONTROL_BYTES = 1536;
 
-    /** Where the number of blocks stands there. */
+    /** The number of blocks is at this offset of the control block. */
     private static final int BLOCKS_AT = 16;
 
-    /** {@code listObjects} in {@code object_setup.cuh}. */
+    /** The kernel {@code listObjects} in {@code object_setup.cuh} has the same number. */
     private static final int BLOCKS_A_THREAD = 8;
 
     private final HeapSpace space;
     private final ObjectLayout layout;
-    /** Outside of the Java heap, for launches to read. */
+    /** Launches read this, so it lies outside of the Java heap. */
     private final ByteBuffer control = ByteBuffer.allocateDirect(CONTROL_BYTES).order(ByteOrder.nativeOrder());
 
     private ObjectHeap(final HeapSpace space, final ObjectLayout layout) {
@@ -51,7 +51,7 @@ public final class ObjectHeap implements AutoCloseable {
     }
 
     /**
-     * A heap over memory of the caller's, which must outlast the heap and all kernels that use it.
+     * Describes a heap over memory of the caller's, which must outlast the heap and all kernels that use it.
      *
      * @param address of the first byte, in device memory, a multiple of 256
      * @param sizeBytes from 64 KiB to 64 GiB
@@ -63,7 +63,7 @@ public final class ObjectHeap implements AutoCloseable {
     }
 
     /**
-     * A heap over a block of a pool, which is taken when the heap is built and freed when it is closed.
+     * Describes a heap over a block of a pool, which is taken when the heap is built and freed when it is closed.
      *
      * @param pool a pool in the context in which the heap is built; to be closed after the heap
      * @param sizeBytes from 64 KiB to 64 GiB
@@ -103,7 +103,7 @@ public final class ObjectHeap implements AutoCloseable {
     }
 
     /**
-     * What kernels get as a pointer to {@code outboard::Objects}.
+     * Answers what kernels get as a pointer to {@code outboard::Objects}.
      *
      * @return absolute device address, a multiple of 256
      */
@@ -112,18 +112,18 @@ public final class ObjectHeap implements AutoCloseable {
     }
 
     /**
-     * The same for kernels that take it by value, as {@code const __grid_constant__ outboard::Objects}, which spares them reads of
-     * device memory.
+     * Answers the argument of kernels that take the heap by value, as {@code const __grid_constant__
+     * outboard::Objects}, which spares them reads of device memory.
      *
-     * @return a pointer to {@value #CONTROL_BYTES} bytes of host memory, for a launch; good while the heap is open, also after
-     *     {@link #reset}
+     * @return a pointer to {@value #CONTROL_BYTES} bytes of host memory, for a launch; good while the heap is open,
+     *     also after {@link #reset}
      */
     public Pointer parameter() {
         return Pointer.to(control);
     }
 
     /**
-     * The blocks that the heap is divided into.
+     * Answers how many blocks the heap is divided into.
      *
      * @return their number, 1 or more
      */
@@ -132,7 +132,7 @@ public final class ObjectHeap implements AutoCloseable {
     }
 
     /**
-     * The size of a block: the smallest type has 64 objects in one.
+     * Answers the size of a block, which has 64 objects of the smallest type.
      *
      * @return bytes, a multiple of 128
      */
@@ -141,12 +141,13 @@ public final class ObjectHeap implements AutoCloseable {
     }
 
     /**
-     * Runs a kernel for all objects of a type: lists the type's blocks, then launches the kernel with as many threads as fill the
-     * device. It is to call {@code forEach} with the type. It visits each object that there is when the list is made, but those
-     * destroyed meanwhile, and none that is made meanwhile. Waits for nothing; what goes wrong is reported by a later call.
+     * Runs a kernel for all objects of a type: lists the type's blocks, then launches the kernel with as many threads
+     * as fill the device. The kernel must call {@code forEach} with the type. It visits each object that there is when
+     * the list is made, but those destroyed meanwhile, and none that is made meanwhile. This waits for nothing; a later
+     * call reports what goes wrong.
      *
-     * <p>While the list is made, no kernel on another stream may use the heap; and until the kernel has ended, no other do-all of
-     * the type may begin. Launches on one stream keep to that.
+     * <p>While the list is made, no kernel on another stream may use the heap; and until the kernel has ended, no other
+     * do-all of the type may begin. Launches on one stream keep to that.
      *
      * @param module that has the kernel
      * @param kernel its name
@@ -170,13 +171,13 @@ public final class ObjectHeap implements AutoCloseable {
     }
 
     /**
-     * Lists a type's blocks, for kernels that the caller launches: those that call {@code forEach} or {@code visitAll} with the
-     * type visit the objects that there were now, but those destroyed since. {@link #forEach} does so for the kernel that it
-     * launches. Waits for nothing.
+     * Lists a type's blocks, for kernels that the caller launches: those that call {@code forEach} or {@code visitAll}
+     * with the type visit the objects that there are now, but those destroyed since. {@link #forEach} does so for the
+     * kernel that it launches. This waits for nothing.
      *
-     * <p>While the list is made, no kernel on another stream may use the heap, and none that visits the type may run. Once
-     * objects of the type have been destroyed, the list is good only until another type's is made: blocks that became free may be
-     * of that type, and their objects would be visited.
+     * <p>While the list is made, no kernel on another stream may use the heap, and none that visits the type may run.
+     * Once objects of the type have been destroyed, the list is good only until another type's is made: blocks that
+     * became free may be of that type, and their objects would be visited.
      *
      * @param type the type's name
      * @param stream one of the heap's context, or one without a handle for the default one
@@ -195,15 +196,15 @@ public final class ObjectHeap implements AutoCloseable {
                 HeapSpace.words(layout.indexOf(type))[0]);
     }
 
-    /** A thread for eight blocks, or as many as fill the device. */
+    /** Answers how many blocks of threads are a thread for each eight blocks, or as many as fill the device. */
     private int listGrid() {
         final int threads = blocks() / BLOCKS_A_THREAD + 1;
         return Math.min(space.fullGrid(), threads / HeapSpace.BLOCK_THREADS + 1);
     }
 
     /**
-     * What there is. Waits for all work in the context first; exact if no other thread launches a kernel that uses the heap
-     * meanwhile.
+     * Counts what there is, after all work in the context. The answer is exact if no other thread launches a kernel
+     * that uses the heap meanwhile.
      *
      * @return the statistics
      * @throws IllegalStateException if the heap is closed
@@ -232,7 +233,7 @@ public final class ObjectHeap implements AutoCloseable {
     }
 
     /**
-     * Makes the heap as it was when it was built: all objects are gone. Waits for all work in the context.
+     * Makes the heap as it was when it was built, after all work in the context: all objects are gone.
      *
      * @throws IllegalStateException if the heap is closed
      * @throws CudaFailureException if CUDA fails; kernels may not use the heap until a reset succeeds
@@ -244,7 +245,7 @@ public final class ObjectHeap implements AutoCloseable {
         }
     }
 
-    /** With the context current. */
+    /** Formats the heap; the context must be current. */
     private void format() {
         space.synchronize();
         space.launch(
@@ -262,11 +263,11 @@ public final class ObjectHeap implements AutoCloseable {
     }
 
     /**
-     * Ends the heap. A block of a pool is given back, once all work in the context has finished, since a kernel on any stream
-     * may still use it; over other memory it waits for that only after {@link #forEach}. Idempotent.
+     * Ends the heap. A block of a pool is given back, once all work in the context has finished, since a kernel on any
+     * stream may still use it; over other memory it waits for that only after {@link #forEach}. Idempotent.
      *
-     * @throws CudaFailureException if CUDA fails; the heap is closed all the same, unless a stream was captured meanwhile:
-     *     then nothing has changed
+     * @throws CudaFailureException if CUDA fails; the heap is closed all the same, unless a stream was captured
+     *     meanwhile: then nothing has changed
      * @throws IllegalStateException if the pool was closed before
      */
     @Override

@@ -41,14 +41,14 @@ public final class ObjectHeapBuilder {
     }
 
     /**
-     * A type of objects, as {@code struct Fish : outboard::Fields<...>} is for kernels. Types and fields are in the order of the
-     * kernels' {@code ObjectHeap<...>} and {@code Fields<...>}: a heap with others stops a kernel.
+     * Adds a type of objects, as {@code struct Fish : outboard::Fields<...>} is for kernels. Types and fields are in
+     * the order of the kernels' {@code ObjectHeap<...>} and {@code Fields<...>}: a heap with others stops a kernel.
      *
      * @param name what {@link ObjectHeap#forEach} and {@link ObjectHeap#statistics} call it
      * @param fieldBytes {@code sizeof} of each field, from 1 to 1024; 64 fields at most
      * @return this builder
-     * @throws IllegalArgumentException if there is a type of that name already, or there are 16 types, or a number is outside of
-     *     its range; nothing has changed
+     * @throws IllegalArgumentException if there is a type of that name already, or there are 16 types, or a number is
+     *     outside of its range; nothing has changed
      */
     public ObjectHeapBuilder type(final String name, final int... fieldBytes) {
         Objects.requireNonNull(name, "name");
@@ -73,12 +73,12 @@ public final class ObjectHeapBuilder {
     }
 
     /**
-     * Makes the heap, in the calling thread's current CUDA context. Waits for all work in it.
+     * Makes the heap, in the calling thread's current CUDA context, after all work in it.
      *
      * @return the heap, with no object
      * @throws IllegalArgumentException if there is no type, or no room for a block; nothing is taken
-     * @throws CudaUnavailableException if there is no driver or no device, or JCuda's native library doesn't load; or if the
-     *     driver is too old for the PTX in the jar and there is no NVRTC, and the message says what to install
+     * @throws CudaUnavailableException if there is no driver or no device, or JCuda's native library doesn't load; or
+     *     if the driver is too old for the PTX in the jar and there is no NVRTC, and the message says what to install
      * @throws io.outboard.core.DeviceOutOfMemoryException if the pool has no such block
      * @throws CudaFailureException if CUDA fails otherwise; no exception leaves anything taken or loaded
      */

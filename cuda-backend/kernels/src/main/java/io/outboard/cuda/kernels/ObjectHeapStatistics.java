@@ -4,7 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What an {@link ObjectHeap} holds, as {@link ObjectHeap#statistics} found it. Immutable, so safe for any number of threads.
+ * What an {@link ObjectHeap} holds, as {@link ObjectHeap#statistics} found it. Immutable, so safe for any number of
+ * threads.
  *
  * @param blockBytes size of a block, in bytes
  * @param blocks all blocks
@@ -15,7 +16,7 @@ import java.util.List;
 public record ObjectHeapStatistics(
         int blockBytes, long blocks, long freeBlocks, long misuses, List<ObjectHeapStatistics.Type> types) {
 
-    /** Of what the kernel that counts leaves behind. */
+    /** The kernel that counts leaves so many words. */
     static final int WORDS = 2 * 16 + 2;
 
     static ObjectHeapStatistics of(final ObjectLayout layout, final long blocks, final long... words) {
@@ -38,7 +39,7 @@ public record ObjectHeapStatistics(
     public record Type(String name, int slots, long blocks, long objects) {
 
         /**
-         * How full the blocks are: Springer 2019 calls what is missing fragmentation.
+         * Answers how full the blocks are: Springer 2019 calls what is missing fragmentation.
          *
          * @return a share of their slots, {@code 0 < fill <= 1}; 1 if there are no blocks
          */

@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How the types of an {@link ObjectHeap} lie in its blocks: what {@code object_layout.cuh} computes for kernels. Immutable.
+ * How the types of an {@link ObjectHeap} lie in its blocks: what {@code object_layout.cuh} computes for kernels.
+ * Immutable.
  *
  * @param names of the types, in their order
  * @param blockBytes size of a block, in bytes
@@ -16,7 +17,7 @@ import java.util.Map;
  */
 record ObjectLayout(List<String> names, int blockBytes, List<Integer> slots, long number) {
 
-    /** Bytes of {@code outboard::ObjectPlan}. */
+    /** The structure {@code outboard::ObjectPlan} has so many bytes. */
     private static final int PLAN_BYTES = 80;
 
     private static final int PLAN_SLOTS_AT = 16;
@@ -26,7 +27,7 @@ record ObjectLayout(List<String> names, int blockBytes, List<Integer> slots, lon
     private static final long FNV_OFFSET = 0xCBF29CE484222325L;
     private static final long FNV_PRIME = 0x100000001B3L;
 
-    /** Of types with the sizes of their fields, in bytes. */
+    /** Lays out types, each of which has fields of these sizes, in bytes. */
     static ObjectLayout of(final Map<String, int[]> types) {
         final int full = types.values().stream()
                 .mapToInt(sizes -> bytesOf(sizes, MOST_SLOTS))
@@ -50,7 +51,7 @@ record ObjectLayout(List<String> names, int blockBytes, List<Integer> slots, lon
         return new ObjectLayout(List.copyOf(types.keySet()), blockBytes, List.copyOf(slots), number);
     }
 
-    /** What the kernel that formats a heap gets. */
+    /** Makes the plan that the kernel that formats a heap gets. */
     ByteBuffer plan() {
         final ByteBuffer plan = ByteBuffer.allocateDirect(PLAN_BYTES).order(ByteOrder.nativeOrder());
         plan.putLong(0, number).putInt(8, names.size()).putInt(12, blockBytes);

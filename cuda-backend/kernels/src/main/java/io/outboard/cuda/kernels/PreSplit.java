@@ -3,8 +3,9 @@ package io.outboard.cuda.kernels;
 import java.util.Objects;
 
 /**
- * Into which chunks an in-kernel heap is divided before kernels use it; they split and join chunks further as they need.
- * Vinkler and Havran 2014, section 5.2, and the end of section 8. Immutable, so safe for any number of threads.
+ * This says into which chunks an in-kernel heap is divided before kernels use it; kernels split and join chunks further
+ * as they need (Vinkler and Havran 2014, section 5.2, and the end of section 8). Immutable, so safe for any number of
+ * threads.
  *
  * @param kind the scheme
  * @param chunkBytes smallest chunk of a binary heap or size of uniform ones, in bytes, headers included; 0 for
@@ -19,16 +20,16 @@ public record PreSplit(Kind kind, long chunkBytes, long largeEndBytes) {
     /** How a heap is divided. */
     public enum Kind {
 
-        /** One chunk. */
+        /** The heap is one chunk. */
         NONE,
 
         /**
-         * Equation 1: chunk i has {@code R / 2^floor(log2 i)} bytes, so there are {@code 2^k} chunks of {@code R / 2^k} bytes
-         * each, side by side, down to the smallest.
+         * Chunk i has {@code R / 2^floor(log2 i)} bytes (equation 1), so there are {@code 2^k} chunks of {@code R /
+         * 2^k} bytes each, side by side, down to the smallest.
          */
         BINARY_HEAP,
 
-        /** All chunks alike. */
+        /** All chunks have one size. */
         UNIFORM
     }
 
@@ -54,7 +55,7 @@ public record PreSplit(Kind kind, long chunkBytes, long largeEndBytes) {
     }
 
     /**
-     * A binary heap, equation 1.
+     * Makes a binary heap, equation 1.
      *
      * @param smallestChunkBytes a multiple of 16 from 32 to 64 GiB
      * @return the scheme, without a large end
@@ -65,7 +66,7 @@ public record PreSplit(Kind kind, long chunkBytes, long largeEndBytes) {
     }
 
     /**
-     * Chunks of one size. The paper measured an external fragmentation close to 1 with it.
+     * Makes chunks of one size, with which the paper measured an external fragmentation close to 1.
      *
      * @param chunkBytes a multiple of 16 from 32 to 64 GiB
      * @return the scheme, without a large end
@@ -76,7 +77,7 @@ public record PreSplit(Kind kind, long chunkBytes, long largeEndBytes) {
     }
 
     /**
-     * One chunk: the first requests wait for each other, as each splits what the one before it left.
+     * Makes one chunk. The first requests wait for each other, as each splits what the one before it left.
      *
      * @return the scheme, without a large end
      */
@@ -85,7 +86,7 @@ public record PreSplit(Kind kind, long chunkBytes, long largeEndBytes) {
     }
 
     /**
-     * The same with a chunk kept whole at the end of the heap, for large requests.
+     * Makes the same scheme with a chunk that is kept whole at the end of the heap, for large requests.
      *
      * @param bytes 0 for none, or a multiple of 16 from 32 to 64 GiB
      * @return the scheme
@@ -95,7 +96,7 @@ public record PreSplit(Kind kind, long chunkBytes, long largeEndBytes) {
         return new PreSplit(kind, chunkBytes, bytes);
     }
 
-    /** What the kernel that splits is told. */
+    /** Answers the number by which the kernel that splits knows the scheme. */
     int scheme() {
         return switch (kind) {
             case NONE -> 0;

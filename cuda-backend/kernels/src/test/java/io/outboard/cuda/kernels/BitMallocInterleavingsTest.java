@@ -14,8 +14,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * BitMalloc, for one thread and for those of a warp that come together, with the accesses of its threads in thousands of
- * orders, each fixed by a seed ({@code bit_interleavings.cpp}), of which each run tries a part: see {@link
+ * BitMalloc, for one thread and for those of a warp that come together, with the accesses of its threads in thousands
+ * of orders, each fixed by a seed ({@code bit_interleavings.cpp}), of which each run tries a part: see {@link
  * io.outboard.core.Effort}.
  */
 @InTurn(index = 0, of = 4)
@@ -92,7 +92,9 @@ class BitMallocInterleavingsTest {
         run(unchecked, threads, "bound", 500, 100);
     }
 
-    /** What lives long beside what doesn't: once all had been divided, most of the heap was free and lists were refused. */
+    /**
+     * What lives long beside what doesn't: once all had been divided, most of the heap was free and lists were refused.
+     */
     @ParameterizedTest
     @CsvSource({"0, small, 3, 6", "1, large, 1, 1", "2, apart, 1, 20"})
     void shouldServeWhatIsLargeInAHeapThatIsMostlyFree(
@@ -131,11 +133,11 @@ class BitMallocInterleavingsTest {
     }
 
     /**
-     * Of bugs that were. In their order: units of a claim that was none; a search that hid a hint for a moment; one that
-     * ended early and noted that nothing was there; a lost row; a block over the end of a granule; a thread refused for what
-     * others wanted; the rest of a granule that nobody was told of; a word that stayed whole out of sight, twice; a null after
-     * words had been promoted. The last was the test's own: another slot guessed between the calls it counted. Where
-     * accesses have changed since, they are seeds as others.
+     * Of bugs that were. In their order: units of a claim that was none; a search that hid a hint for a moment; one
+     * that ended early and noted that nothing was there; a lost row; a block over the end of a granule; a thread
+     * refused for what others wanted; the rest of a granule that nobody was told of; a word that stayed whole out of
+     * sight, twice; a null after words had been promoted. The last was the test's own: another slot guessed between the
+     * calls it counted. Where accesses have changed since, they are seeds as others.
      */
     @ParameterizedTest
     @CsvSource({

@@ -43,8 +43,8 @@ final class CpuProgram {
     }
 
     /**
-     * Tries seeds of a scenario, all of 1 to {@code seeds} or a part of them ({@link Effort}); what fails says which seed it
-     * was, and how to try it again.
+     * Tries seeds of a scenario, all of 1 to {@code seeds} or a part of them ({@link Effort}); what fails says which
+     * seed it was, and how to try it again.
      */
     void trySeeds(final long limitSeconds, final String who, final String scenario, final long seeds) {
         final Effort.Seeds part = Effort.seeds(seeds);

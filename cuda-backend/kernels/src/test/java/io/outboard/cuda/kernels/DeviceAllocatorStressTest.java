@@ -15,13 +15,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The in-kernel allocators on CPU threads ({@code stress.cpp}), built plainly and with sanitizers. Each scenario names the
- * faults of published allocators that it guards against: 1 dead headers, 2 memory order, 3 out of memory, 4 32 bits,
- * 5 alignment, 6 merging, 7 groups of a warp, 8 misuse.
+ * The in-kernel allocators on CPU threads ({@code stress.cpp}), built plainly and with sanitizers. Each scenario names
+ * the faults of published allocators that it guards against: 1 dead headers, 2 memory order, 3 out of memory, 4 32
+ * bits, 5 alignment, 6 merging, 7 groups of a warp, 8 misuse.
  *
- * <p>Threads run all at once, stalled now and then before they touch what they share, or in turns that the seed decides.
- * What fails in turns fails again with the same command; the rest may need some tries. By default a quarter of the cases, without
- * a sanitizer and with one of them, is in turn; {@code -Plong -Doutboard.long=8} has all, with eight seeds.
+ * <p>Threads run all at once, stalled now and then before they touch what they share, or in turns that the seed
+ * decides. What fails in turns fails again with the same command; the rest may need some tries. By default a quarter of
+ * the cases, without a sanitizer and with one of them, is in turn; {@code -Plong -Doutboard.long=8} has all, with eight
+ * seeds.
  */
 @InTurn(index = 1, of = 4)
 class DeviceAllocatorStressTest {
@@ -74,7 +75,9 @@ class DeviceAllocatorStressTest {
         }
     }
 
-    /** What {@code stress.cpp} offers. Operations are for one thread without coalescing; 0 where there is no such case. */
+    /**
+     * What {@code stress.cpp} offers. Operations are for one thread without coalescing; 0 where there is no such case.
+     */
     enum Scenario {
         MIX("1, 2, 5, 6, 7", 3000, 200),
         NARROW("1, 2, 6, 7", 7000, 200),

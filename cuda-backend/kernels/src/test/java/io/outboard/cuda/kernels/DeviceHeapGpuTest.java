@@ -23,8 +23,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * In-kernel heaps and each allocator, with kernels that use them. The CPU twin is {@link DeviceHeapTest}. A heap is made
- * before the kernels, as the driver's limit for {@code CUDA_MALLOC} can't be raised once one that allocates has run.
+ * In-kernel heaps and each allocator, with kernels that use them. The CPU twin is {@link DeviceHeapTest}. A heap is
+ * made before the kernels, as the driver's limit for {@code CUDA_MALLOC} can't be raised once one that allocates has
+ * run.
  */
 @Tag("gpu")
 class DeviceHeapGpuTest {
@@ -150,8 +151,8 @@ class DeviceHeapGpuTest {
     }
 
     /**
-     * Groups of cooperative groups, and masks of votes alone, fail here where they are linked: threads get memory of others,
-     * or hang. The heap is half full, so some threads search for longer, which parts those of a warp.
+     * Groups of cooperative groups, and masks of votes alone, fail here where they are linked: threads get memory of
+     * others, or hang. The heap is half full, so some threads search for longer, which parts those of a warp.
      */
     @ParameterizedTest
     @MethodSource("lists")

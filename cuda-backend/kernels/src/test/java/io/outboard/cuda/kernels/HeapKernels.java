@@ -16,7 +16,9 @@ final class HeapKernels implements AutoCloseable {
 
     static final int BLOCK_THREADS = 256;
 
-    /** A kernel that takes longer hangs, and every later call would wait for it: all that is left is to end the process. */
+    /**
+     * A kernel that takes longer hangs, and every later call would wait for it: all that is left is to end the process.
+     */
     private static final long LIMIT_NS = 60_000_000_000L;
 
     private static final int COUNTS = 5;

@@ -11,8 +11,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * {@code ObjectHeap} with the accesses of its threads in thousands of orders, each fixed by a seed ({@code objects.cpp}), of
- * which each run tries a part: see {@link io.outboard.core.Effort}.
+ * {@code ObjectHeap} with the accesses of its threads in thousands of orders, each fixed by a seed ({@code
+ * objects.cpp}), of which each run tries a part: see {@link io.outboard.core.Effort}.
  */
 @InTurn(index = 2, of = 4)
 class ObjectHeapInterleavingsTest {
@@ -61,7 +61,10 @@ class ObjectHeapInterleavingsTest {
         program.trySeeds(LIMIT_SECONDS, threads, scenario, seeds);
     }
 
-    /** Heaps of exactly so many blocks, types with exactly so many slots: {@code object_borders.cpp}. The first seed is 0. */
+    /**
+     * Heaps of exactly so many blocks, types with exactly so many slots: {@code object_borders.cpp}. The first seed is
+     * 0.
+     */
     @ParameterizedTest
     @CsvSource({
         "alone, full, 35",
@@ -75,7 +78,10 @@ class ObjectHeapInterleavingsTest {
         borders.run(LIMIT_SECONDS, threads, scenario, "0", lastSeed);
     }
 
-    /** Of bugs that were: threads that share a place, one of which had got nothing, left a block that isn't there as a guess. */
+    /**
+     * Of bugs that were: threads that share a place, one of which had got nothing, left a block that isn't there as a
+     * guess.
+     */
     @ParameterizedTest
     @CsvSource({"warps, mix, 3237", "warps, turns, 10962"})
     void shouldPassSeedsThatFailed(final String threads, final String scenario, final String seed) {

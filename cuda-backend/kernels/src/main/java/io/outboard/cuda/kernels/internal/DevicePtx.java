@@ -17,7 +17,7 @@ import java.util.Set;
  */
 public record DevicePtx(String name, String source, List<String> options) {
 
-    /** Those that join a warp's requests anyway: coalesced, they are the same code. */
+    /** These join a warp's requests anyway: coalesced, they are the same code. */
     static final Set<String> JOINING = Set.of("AtomicMalloc", "AWMalloc", "BitMalloc");
 
     private static final String FOLDER = "/io/outboard/cuda/kernels/";
@@ -30,8 +30,8 @@ public record DevicePtx(String name, String source, List<String> options) {
     public static final DevicePtx OBJECTS = new DevicePtx("object_heap", "object_heap.cu", List.of());
 
     /**
-     * {@code outboardMalloc} and {@code outboardFree} of an allocator, by its name, for kernels that are linked with them.
-     * Not every allocator has a checked build: {@code DeviceAllocator.hasCheckedBuild}.
+     * Answers where {@code outboardMalloc} and {@code outboardFree} of an allocator are, by its name. Not every
+     * allocator has a checked build, see {@code DeviceAllocator.hasCheckedBuild}.
      */
     public static DevicePtx of(final String allocator, final boolean coalesced, final boolean checked) {
         final boolean isApart = coalesced && !JOINING.contains(allocator);
@@ -56,12 +56,12 @@ public record DevicePtx(String name, String source, List<String> options) {
         return read(SOURCES + source);
     }
 
-    /** The headers, relative to the folder to include from. */
+    /** Lists the headers, relative to the folder to include from. */
     static List<String> headers() {
         return read(SOURCES + "headers.txt").lines().toList();
     }
 
-    /** Writes all headers to where compilers are to look for them; in order of their names. */
+    /** Writes all headers, in order of their names, to where compilers are to look for them. */
     public static List<Path> exportHeaders(final Path folder) throws IOException {
         final List<Path> files = new ArrayList<>();
         for (final String name : headers()) {

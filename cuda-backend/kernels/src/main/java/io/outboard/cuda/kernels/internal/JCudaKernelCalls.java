@@ -22,7 +22,7 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 import jcuda.driver.JITOptions;
 
-/** {@link KernelCalls} by JCuda, with its exceptions on or off. */
+/** Makes the {@link KernelCalls} by JCuda, with its exceptions on or off. */
 final class JCudaKernelCalls implements KernelCalls {
 
     private static final int LOG_BYTES = 16 * 1024;
@@ -83,8 +83,8 @@ final class JCudaKernelCalls implements KernelCalls {
     }
 
     /**
-     * {@inheritDoc} Without buffers for logs, though the driver has them: JCuda 12.6.0 frees them when this call returns, and
-     * the driver writes to them until the link is destroyed.
+     * {@inheritDoc} The driver gets no buffers for logs: JCuda 12.6.0 frees them when this call returns, and the driver
+     * writes to them until the link is destroyed.
      */
     @Override
     public int createLink(final long[] link) {
@@ -142,8 +142,8 @@ final class JCudaKernelCalls implements KernelCalls {
     }
 
     /**
-     * {@inheritDoc} By a buffer outside of the Java heap: of an array, JCuda drops what was written where the virtual machine
-     * lends a copy, as with {@code -Xcheck:jni}.
+     * {@inheritDoc} The bytes go through a buffer outside of the Java heap: where the virtual machine lends a copy of
+     * an array, as with {@code -Xcheck:jni}, JCuda drops what was written.
      */
     @Override
     public int copyToHost(final long[] words, final long address) {
@@ -158,7 +158,7 @@ final class JCudaKernelCalls implements KernelCalls {
         return code;
     }
 
-    /** Outside of the Java heap, so that no collection waits while the driver compiles. */
+    /** Copies an image out of the Java heap, so that no collection waits while the driver compiles. */
     private static Pointer terminated(final byte[] image) {
         return Pointer.to(ByteBuffer.allocateDirect(image.length + 1).put(image).rewind());
     }

@@ -8,7 +8,7 @@ import io.outboard.cuda.internal.memory.NativeLibrary;
 import jcuda.driver.CUresult;
 
 /**
- * All that kernels and in-kernel heaps need of CUDA. Safe for any number of threads.
+ * This is all that kernels and in-kernel heaps need of CUDA. Safe for any number of threads.
  *
  * @param cuda contexts and memory
  * @param kernels modules and launches
@@ -16,12 +16,12 @@ import jcuda.driver.CUresult;
  */
 public record KernelDriver(CudaCalls cuda, KernelCalls kernels, PtxCompiler compiler) {
 
-    /** Throws {@link CudaUnavailableException} if there is no JCuda, no driver or no device. */
+    /** Loads it, or throws a {@link CudaUnavailableException} if there is no JCuda, no driver or no device. */
     public static KernelDriver load() {
         return new KernelDriver(NativeLibrary.loadDriver(), new JCudaKernelCalls(), new Nvrtc());
     }
 
-    /** The calling thread's context; where it has none, the primary one of its device becomes it, as in the runtime. */
+    /** Answers the thread's context; if it has none, its device's primary one becomes current, as in the runtime. */
     public long currentContext() {
         final long[] context = new long[1];
         check("cuCtxGetCurrent", cuda.currentContext(context));
@@ -46,7 +46,7 @@ public record KernelDriver(CudaCalls cuda, KernelCalls kernels, PtxCompiler comp
         }
     }
 
-    /** Whether that is what the driver says of PTX that is newer than itself. */
+    /** Answers whether the driver gave this code since PTX is newer than itself. */
     public static boolean isRefusal(final int code) {
         return code == CUresult.CUDA_ERROR_UNSUPPORTED_PTX_VERSION || code == CUresult.CUDA_ERROR_INVALID_PTX;
     }

@@ -12,19 +12,19 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One linking by the driver, of an allocator's PTX and kernels' PTX. Confined to one thread.
+ * One link, by the driver, of an allocator's PTX and kernels' PTX. Confined to one thread.
  *
- * <p>JCuda has no safe way to the linker's log, see {@link JCudaKernelCalls#createLink}. So what is wrong is found out again:
- * a text that doesn't compile is loaded by itself, which has a log; what remains is functions that are missing or there
- * twice, and those are in the texts.
+ * <p>JCuda has no safe way to the linker's log, see {@link JCudaKernelCalls#createLink}. So the fault is looked for
+ * again: a text that doesn't compile is loaded by itself, which gives a log. Else functions are missing or there twice,
+ * and those are found in the texts.
  */
 public final class KernelLink implements AutoCloseable {
 
-    /** A declaration ({@code extern}) or a definition, with or without a result. */
+    /** This matches a declaration ({@code extern}) or a definition, with or without a result. */
     private static final Pattern FUNCTION = Pattern.compile(
             "^\\s*\\.(extern|visible|weak)\\s+\\.func\\s*(?:\\([^)]*\\))?\\s*([\\w$]+)", Pattern.MULTILINE);
 
-    /** What the driver brings. */
+    /** The driver brings these functions. */
     private static final Set<String> OF_DRIVER = Set.of("malloc", "free", "vprintf", "__assertfail");
 
     private final KernelDriver driver;
@@ -39,7 +39,7 @@ public final class KernelLink implements AutoCloseable {
         link = created[0];
     }
 
-    /** Links in the current context. Returns the module, loaded. */
+    /** Links in the current context, and returns the module, which is loaded. */
     public static long link(final KernelDriver driver, final DevicePtx ours, final String... userPtx) {
         try (KernelLink link = new KernelLink(driver)) {
             final int code = link.add(ours.name(), ours.text());
@@ -85,7 +85,7 @@ public final class KernelLink implements AutoCloseable {
         }
     }
 
-    /** Driver 580 links calls of what is nowhere defined without a word; they crash when they are made. */
+    /** Refuses calls of functions that nobody defines: driver 580 links them, and they crash when they are made. */
     private static void checkOurs(final List<String> texts) {
         final Set<String> missing = new TreeSet<>();
         findWrong(texts, missing, new TreeSet<>());
@@ -97,7 +97,7 @@ public final class KernelLink implements AutoCloseable {
         }
     }
 
-    /** What no text defines, and what more than one does. */
+    /** Says which functions no text defines, and which more than one does. */
     public static String wrongFunctions(final List<String> texts) {
         final Set<String> missing = new TreeSet<>();
         final Set<String> twice = new TreeSet<>();
@@ -125,7 +125,7 @@ public final class KernelLink implements AutoCloseable {
     public void close() {
         final int code = driver.kernels().destroyLink(link);
         if (code != CudaCalls.SUCCESS && module[0] != 0) {
-            // The caller gets an exception and no module.
+            // The caller gets an exception instead of the module.
             driver.kernels().unload(module[0]);
         }
         driver.check("cuLinkDestroy", code);

@@ -16,13 +16,13 @@ import jcuda.nvrtc.nvrtcProgram;
 import jcuda.nvrtc.nvrtcResult;
 import org.jspecify.annotations.Nullable;
 
-/** {@link PtxCompiler} by NVRTC, CUDA's compiler as a library, which is no part of the driver. */
+/** Compiles by NVRTC, CUDA's compiler as a library, which is no part of the driver. */
 final class Nvrtc implements PtxCompiler {
 
-    /** As in {@code ptx.sh}. */
+    /** The script {@code ptx.sh} has the same options. */
     private static final List<String> OPTIONS = List.of("--gpu-architecture=compute_75", "--std=c++17");
 
-    /** Headers of host compilers: what kernels need of them, NVRTC has without. */
+    /** NVRTC has without these headers of host compilers what kernels need of them. */
     private static final String[] HOST_HEADERS = {"stddef.h", "string.h"};
 
     private static final String[] HOST_HEADER_TEXTS = {"\n", "\n"};
@@ -80,7 +80,7 @@ final class Nvrtc implements PtxCompiler {
         }
     }
 
-    /** Where {@code cuda/atomic} is, since CUDA 13 in the second folder, and what it includes. */
+    /** Finds the folders of {@code cuda/atomic}, which is in the second one since CUDA 13, and of what it includes. */
     private static List<Path> toolkitIncludes() {
         return Stream.of(System.getenv("CUDA_HOME"), System.getenv("CUDA_PATH"), "/usr/local/cuda")
                 .filter(Nvrtc::isToolkit)
@@ -102,7 +102,7 @@ final class Nvrtc implements PtxCompiler {
         }
     }
 
-    /** The name of what went wrong, with JCuda's exceptions on or off; empty if nothing did. */
+    /** Answers the name of what went wrong, with JCuda's exceptions on or off; empty if nothing did. */
     private static String failureOf(final IntSupplier call) {
         try {
             final int code = call.getAsInt();

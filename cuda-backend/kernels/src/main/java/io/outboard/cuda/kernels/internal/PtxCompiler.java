@@ -6,9 +6,9 @@ import io.outboard.cuda.driver.CudaUnavailableException;
 public interface PtxCompiler {
 
     /**
-     * Compiles.
+     * Compiles a source.
      *
-     * @param ptx which
+     * @param ptx the source and its options
      * @return its text
      * @throws CudaUnavailableException if there is no compiler, or it fails; the message says what to install
      */

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.zip.GZIPInputStream;
 
 /**
- * Text in jars and files, in UTF-8; packed by gzip where the name ends in {@code .gz}.
+ * Reads text in jars and files, in UTF-8, which is packed by gzip where the name ends in {@code .gz}.
  */
 public final class TextResource {
 
@@ -16,7 +16,7 @@ public final class TextResource {
     private TextResource() {}
 
     /**
-     * The text of a resource.
+     * Reads the text of a resource.
      *
      * @param beside a class of the jar that has it
      * @param name of the resource, relative to that class's package unless it starts with a slash
@@ -35,7 +35,7 @@ public final class TextResource {
         }
     }
 
-    /** The rest of a stream, which the caller closes; the name says whether it is packed. */
+    /** Reads the rest of a stream, which the caller closes; the name says whether it is packed. */
     static String read(final InputStream stream, final String name) throws IOException {
         final InputStream text = name.endsWith(PACKED) ? new GZIPInputStream(stream) : stream;
         return new String(text.readAllBytes(), StandardCharsets.UTF_8);
