@@ -62,7 +62,7 @@ final class DeviceOpener {
                 context);
     }
 
-    /** The thread's current device is left as found. */
+    /** Finds the context, and leaves the thread's current device as found. */
     private static long contextOf(final CudaCalls calls, final int device, final long[] totalBytes) {
         final int[] previous = new int[1];
         check(calls, "cudaGetDevice", calls.currentDevice(previous));
@@ -85,7 +85,7 @@ final class DeviceOpener {
         return context[0];
     }
 
-    /** What the caller hears of by an exception no later check is to find as CUDA's last error. */
+    /** Throws a failure, and clears CUDA's last error, which a later check of the program's would find. */
     private static void check(final CudaCalls calls, final String call, final int code) {
         if (code != CudaCalls.SUCCESS) {
             calls.clearLastError();
@@ -93,12 +93,12 @@ final class DeviceOpener {
         }
     }
 
-    /** The kernel driver's version, which CUDA itself doesn't tell. */
+    /** Finds the kernel driver's version, which CUDA itself doesn't tell. */
     private static String kernelDriver() {
         try {
             return kernelDriver(Files.readString(DRIVER_VERSION_FILE));
         } catch (final IOException e) {
-            // Not Linux, or a sandbox without this file; a report can do without the number.
+            // This isn't Linux, or a sandbox without this file; a report can do without the number.
             return "unknown";
         }
     }
