@@ -41,9 +41,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A pool of the program's own, without a facade, under the hazard of {@link HazardGpuTest}: it has no other memory than what a kernel still
- * writes. From the jar, on JDK 22 and newer, by marks of contexts; else by a thread that synchronises. Its CPU twins are {@code ContextWorkTest}
- * and {@code SynchronizerTest}.
+ * A pool of the program's own, without a facade, under the hazard of {@link HazardGpuTest}: it has no other memory than
+ * what a kernel still writes. From the jar, on JDK 22 and newer, by marks of contexts; else by a thread that
+ * synchronises. Its CPU twins are {@code ContextWorkTest} and {@code SynchronizerTest}.
  */
 @Tag("gpu")
 class CudaWorkGpuTest {

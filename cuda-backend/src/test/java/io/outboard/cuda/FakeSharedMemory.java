@@ -10,8 +10,9 @@ import java.util.TreeMap;
 import jcuda.driver.CUresult;
 
 /**
- * The driver's calls for memory that others map, without a GPU: of a lender and its clients in one process, whose descriptors are numbers.
- * What is imported is {@link FakeVirtualMemory}'s; its calls and these count together for a failure at will.
+ * The driver's calls for memory that others map, without a GPU: of a lender and its clients in one process, whose
+ * descriptors are numbers. What is imported is {@link FakeVirtualMemory}'s; its calls and these count together for a
+ * failure at will.
  */
 public final class FakeSharedMemory implements SharedMemoryCalls {
 

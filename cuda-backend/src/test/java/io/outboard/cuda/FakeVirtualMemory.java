@@ -9,7 +9,10 @@ import java.util.Set;
 import java.util.TreeMap;
 import jcuda.driver.CUresult;
 
-/** The driver's virtual memory calls without a GPU: as strict about ranges as the driver, with calls that fail on demand. Safe for any number of threads. */
+/**
+ * The driver's virtual memory calls without a GPU: as strict about ranges as the driver, with calls that fail on
+ * demand. Safe for any number of threads.
+ */
 public final class FakeVirtualMemory implements VirtualMemoryCalls {
 
     static final long UNIT_BYTES = 2L << 20;

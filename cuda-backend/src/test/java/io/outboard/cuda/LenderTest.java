@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A lender with its socket and descriptors, which are files that are memory, and a client's simulated driver that imports them. Needs JDK 22
- * or newer, and the service's classes in their jar.
+ * A lender with its socket and descriptors, which are files that are memory, and a client's simulated driver that
+ * imports them. Needs JDK 22 or newer, and the service's classes in their jar.
  */
 @Timeout(60)
 class LenderTest {

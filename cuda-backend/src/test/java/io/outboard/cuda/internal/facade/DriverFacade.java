@@ -10,7 +10,9 @@ import jcuda.driver.CUipcMemHandle;
 import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
-/** {@code OutboardDriver} over any pools; what it stands for is JCudaDriver, unless a test puts another in its place. */
+/**
+ * {@code OutboardDriver} over any pools; what it stands for is JCudaDriver, unless a test puts another in its place.
+ */
 class DriverFacade {
 
     private final Facade facade;

@@ -12,7 +12,10 @@ import jcuda.driver.CUstream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A caller that uses its pointers again makes no garbage: less than a byte an operation, questions to the device included. */
+/**
+ * A caller that uses its pointers again makes no garbage: less than a byte an operation, questions to the device
+ * included.
+ */
 class FacadeGarbageTest {
 
     private static final int OPERATIONS = 20_000;

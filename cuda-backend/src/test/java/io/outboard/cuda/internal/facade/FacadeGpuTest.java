@@ -31,7 +31,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Each function of the facades against JCuda's own, side by side. Its CPU twins: {@link RuntimeFacadeTest} and others. */
+/**
+ * Each function of the facades against JCuda's own, side by side. Its CPU twins: {@link RuntimeFacadeTest} and others.
+ */
 @Tag("gpu")
 class FacadeGpuTest {
 

@@ -25,7 +25,9 @@ import jcuda.runtime.cudaPitchedPtr;
 import jcuda.runtime.cudaStream_t;
 import org.jspecify.annotations.Nullable;
 
-/** JCuda's two classes over {@link FakeCuda}: their null checks, their switches, the garbage that they leave on failure. */
+/**
+ * JCuda's two classes over {@link FakeCuda}: their null checks, their switches, the garbage that they leave on failure.
+ */
 final class FakeRuntime {
 
     static final long GARBAGE = 0xBAD0;

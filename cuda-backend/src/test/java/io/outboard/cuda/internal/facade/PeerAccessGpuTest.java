@@ -31,8 +31,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A kernel of one device that writes to memory of another, on two real ones: what is in pools that grow in place, what comes later,
- * and what has moved. Needs JDK 22 or newer, and Outboard's classes in their jar. Its CPU twin is {@link FacadeGrowthInPlaceTest}.
+ * A kernel of one device that writes to memory of another, on two real ones: what is in pools that grow in place, what
+ * comes later, and what has moved. Needs JDK 22 or newer, and Outboard's classes in their jar. Its CPU twin is {@link
+ * FacadeGrowthInPlaceTest}.
  */
 @Tag("gpu")
 class PeerAccessGpuTest {

@@ -123,7 +123,10 @@ class ContextWorkTest {
         assertEquals(first, work.mark());
     }
 
-    /** Pools that rest keep the marks that they had when they were used last: the end of another one waited for them, for ever. */
+    /**
+     * Pools that rest keep the marks that they had when they were used last: the end of another one waited for them,
+     * for ever.
+     */
     @Test
     @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldLetAPoolEndThoughOthersHaveAllMarks() {

@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.outboard.cuda.Gpu;
 import org.junit.jupiter.api.Test;
 
-/** Which class of that name is found: on JDK 22 and newer, the build runs this once from classes and once from the jar. */
+/**
+ * Which class of that name is found: on JDK 22 and newer, the build runs this once from classes and once from the jar.
+ */
 class DriverLibraryTest {
 
     private static final int FIRST_RELEASE = 22;

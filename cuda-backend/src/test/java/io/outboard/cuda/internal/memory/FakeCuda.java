@@ -15,7 +15,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import jcuda.driver.CUstreamCaptureMode;
 import jcuda.runtime.cudaError;
 
-/** CUDA without a GPU: some devices of a given size, a current device for each thread, and a call that fails on demand. */
+/**
+ * CUDA without a GPU: some devices of a given size, a current device for each thread, and a call that fails on demand.
+ */
 public class FakeCuda implements CudaCalls {
 
     public static final long TOTAL_BYTES = 1L << 30;

@@ -13,8 +13,8 @@ import jcuda.driver.CUstreamCaptureStatus;
 import jcuda.runtime.cudaError;
 
 /**
- * Streams and events whose work a test finishes by hand. Using what doesn't exist any more, which crashes a real program,
- * is an assertion error; what would break a capture breaks it.
+ * Streams and events whose work a test finishes by hand. Using what doesn't exist any more, which crashes a real
+ * program, is an assertion error; what would break a capture breaks it.
  */
 public final class FakeStreams {
 
