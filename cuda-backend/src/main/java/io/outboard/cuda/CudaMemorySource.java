@@ -113,15 +113,11 @@ public final class CudaMemorySource implements DeviceMemorySource {
         final CudaContext context = contextOf(calls, opened);
         final LeasedMemory leased = lender.connect(socket, name, device);
         final ContextMemorySource regions = new ContextMemorySource(context, leased, true);
-        boolean done = false;
         try {
-            final CudaMemorySource source = new CudaMemorySource(opened.device(), context, regions);
-            done = true;
-            return source;
-        } finally {
-            if (!done) {
-                regions.close();
-            }
+            return new CudaMemorySource(opened.device(), context, regions);
+        } catch (final RuntimeException | Error e) {
+            regions.close();
+            throw e;
         }
     }
 

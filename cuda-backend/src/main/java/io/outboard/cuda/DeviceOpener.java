@@ -89,7 +89,7 @@ final class DeviceOpener {
     private static void check(final CudaCalls calls, final String call, final int code) {
         if (code != CudaCalls.SUCCESS) {
             calls.clearLastError();
-            throw new CudaFailureException(call, code, calls.nameOf(code));
+            CudaFailures.check(call, code);
         }
     }
 

@@ -3,6 +3,7 @@ package io.outboard.cuda.kernels;
 import io.outboard.cuda.driver.CudaFailureException;
 import io.outboard.cuda.internal.memory.ContextMemorySource;
 import io.outboard.cuda.internal.memory.ContextScope;
+import io.outboard.cuda.internal.memory.CudaFailures;
 import io.outboard.cuda.kernels.internal.DevicePtx;
 import io.outboard.cuda.kernels.internal.KernelDriver;
 import io.outboard.pool.Pool;
@@ -114,9 +115,9 @@ public final class DeviceHeap implements AutoCloseable {
         final KernelDriver driver = space.driver();
         try (ContextScope scope = space.scope()) {
             final long[] limit = new long[1];
-            driver.check("cuCtxGetLimit", driver.kernels().mallocHeapBytes(limit));
+            CudaFailures.check("cuCtxGetLimit", driver.kernels().mallocHeapBytes(limit));
             if (limit[0] < space.sizeBytes()) {
-                driver.check("cuCtxSetLimit", driver.kernels().setMallocHeapBytes(space.sizeBytes()));
+                CudaFailures.check("cuCtxSetLimit", driver.kernels().setMallocHeapBytes(space.sizeBytes()));
             }
         }
     }
@@ -184,7 +185,7 @@ public final class DeviceHeap implements AutoCloseable {
             final int threads = HeapSpace.BLOCK_THREADS;
             space.launch("outboardHeapScan", SEGMENTS / threads, threads, address(), segments, SEGMENTS);
             space.launch("outboardHeapSummarise", 1, 1, address(), segments, SEGMENTS, segments + scanBytes);
-            driver.check("cuMemcpyDtoH", driver.kernels().copyToHost(words, segments + scanBytes));
+            CudaFailures.check("cuMemcpyDtoH", driver.kernels().copyToHost(words, segments + scanBytes));
         }
         return DeviceHeapStatistics.of(words);
     }

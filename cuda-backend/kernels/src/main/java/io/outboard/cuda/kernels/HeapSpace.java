@@ -4,6 +4,7 @@ import io.outboard.cuda.internal.memory.ContextMemorySource;
 import io.outboard.cuda.internal.memory.ContextScope;
 import io.outboard.cuda.internal.memory.CudaCalls;
 import io.outboard.cuda.internal.memory.CudaContext;
+import io.outboard.cuda.internal.memory.CudaFailures;
 import io.outboard.cuda.internal.memory.StreamCaptures;
 import io.outboard.cuda.kernels.internal.DevicePtx;
 import io.outboard.cuda.kernels.internal.KernelDriver;
@@ -80,7 +81,7 @@ final class HeapSpace implements AutoCloseable {
     /** Loads our kernels; the context must be current. */
     void load(final DevicePtx ptx) {
         final int[] count = new int[1];
-        driver.check("cuDeviceGetAttribute", driver.kernels().multiprocessors(count));
+        CudaFailures.check("cuDeviceGetAttribute", driver.kernels().multiprocessors(count));
         multiprocessors = count[0];
         module = KernelModule.load(driver, ptx);
     }
@@ -104,7 +105,7 @@ final class HeapSpace implements AutoCloseable {
 
     /** Waits for all work in the context, which must be current. */
     void synchronize() {
-        driver.check("cuCtxSynchronize", driver.cuda().synchronize());
+        CudaFailures.check("cuCtxSynchronize", driver.cuda().synchronize());
         unfinished = false;
     }
 
@@ -140,7 +141,7 @@ final class HeapSpace implements AutoCloseable {
     /** Copies the first bytes of the memory, after all work on the default stream; other streams aren't waited for. */
     void copyControl(final ByteBuffer control) {
         final long[] words = new long[control.capacity() / Long.BYTES];
-        driver.check("cuMemcpyDtoH", driver.kernels().copyToHost(words, address));
+        CudaFailures.check("cuMemcpyDtoH", driver.kernels().copyToHost(words, address));
         control.asLongBuffer().put(words);
     }
 
@@ -155,14 +156,14 @@ final class HeapSpace implements AutoCloseable {
         }
         final int waited = unfinished || (pool != null && launched) ? await() : CudaCalls.SUCCESS;
         if (waited == cudaError.cudaErrorStreamCaptureUnsupported) {
-            driver.check("cuCtxSynchronize", waited);
+            CudaFailures.check("cuCtxSynchronize", waited);
         }
         closed = true;
         try {
             if (module != null) {
                 module.close();
             }
-            driver.check("cuCtxSynchronize", waited);
+            CudaFailures.check("cuCtxSynchronize", waited);
         } finally {
             if (pool != null) {
                 pool.free(address);

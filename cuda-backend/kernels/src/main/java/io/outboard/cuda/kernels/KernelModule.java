@@ -5,6 +5,7 @@ import io.outboard.cuda.driver.CudaUnavailableException;
 import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.cuda.internal.memory.ContextScope;
 import io.outboard.cuda.internal.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.CudaFailures;
 import io.outboard.cuda.kernels.internal.DevicePtx;
 import io.outboard.cuda.kernels.internal.KernelDriver;
 import io.outboard.cuda.kernels.internal.KernelLink;
@@ -17,6 +18,7 @@ import jcuda.driver.CUfunction;
 import jcuda.driver.CUfunction_attribute;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
+import jcuda.runtime.cudaError;
 
 /**
  * Kernels in a CUDA context, loaded from PTX, or linked from PTX with one of the in-kernel allocators.
@@ -218,7 +220,7 @@ public final class KernelModule implements AutoCloseable {
             if (code == CUresult.CUDA_ERROR_NOT_FOUND) {
                 throw new IllegalArgumentException("kernel=" + kernel + " must be a kernel of the module " + name);
             }
-            driver.check("cuModuleGetFunction", code);
+            CudaFailures.check("cuModuleGetFunction", code);
         }
         return functions.computeIfAbsent(kernel, key -> DevicePointers.withHandle(new CUfunction(), function[0]));
     }
@@ -236,7 +238,7 @@ public final class KernelModule implements AutoCloseable {
         final long function = DevicePointers.handle(function(kernel));
         final int[] registers = new int[1];
         try (ContextScope scope = driver.scope(context)) {
-            driver.check(
+            CudaFailures.check(
                     "cuFuncGetAttribute",
                     driver.kernels().attribute(registers, CUfunction_attribute.CU_FUNC_ATTRIBUTE_NUM_REGS, function));
         }
@@ -268,7 +270,7 @@ public final class KernelModule implements AutoCloseable {
         final long function = DevicePointers.handle(function(kernel));
         final long handle = DevicePointers.handle(stream);
         try (ContextScope scope = driver.scope(context)) {
-            driver.check(
+            CudaFailures.check(
                     "cuLaunchKernel of " + kernel,
                     driver.kernels().launch(function, gridBlocks, blockThreads, handle, arguments));
         }
@@ -285,14 +287,14 @@ public final class KernelModule implements AutoCloseable {
             closed = true;
             functions.clear();
             try (ContextScope scope = driver.scope(context)) {
-                driver.check("cuModuleUnload", driver.kernels().unload(module));
+                CudaFailures.check("cuModuleUnload", driver.kernels().unload(module));
             }
         }
     }
 
     private static void check(final KernelDriver driver, final String call, final int code, final String[] log) {
         if (code != CudaCalls.SUCCESS) {
-            throw new CudaFailureException(call, code, driver.cuda().nameOf(code), log[0]);
+            throw new CudaFailureException(call, code, cudaError.stringFor(code), log[0]);
         }
     }
 

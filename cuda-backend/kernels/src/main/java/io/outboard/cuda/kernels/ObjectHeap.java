@@ -3,6 +3,7 @@ package io.outboard.cuda.kernels;
 import io.outboard.cuda.driver.CudaFailureException;
 import io.outboard.cuda.internal.memory.ContextMemorySource;
 import io.outboard.cuda.internal.memory.ContextScope;
+import io.outboard.cuda.internal.memory.CudaFailures;
 import io.outboard.cuda.kernels.internal.DevicePtx;
 import io.outboard.cuda.kernels.internal.KernelDriver;
 import io.outboard.pool.Pool;
@@ -227,7 +228,7 @@ public final class ObjectHeap implements AutoCloseable {
                     new CUstream(),
                     parameter(),
                     HeapSpace.words(counts)[0]);
-            driver.check("cuMemcpyDtoH", driver.kernels().copyToHost(words, counts));
+            CudaFailures.check("cuMemcpyDtoH", driver.kernels().copyToHost(words, counts));
         }
         return ObjectHeapStatistics.of(layout, blocks(), words);
     }

@@ -159,10 +159,7 @@ final class ContextPool {
         }
     }
 
-    /**
-     * Frees memory that only work on one stream uses, and is no barrier. The stream is of the context {@code home},
-     * which is 0 if the thread has none, and so no work.
-     */
+    /** Frees memory that one stream of {@code home} uses, 0 if the thread has no context; this is no barrier. */
     int freeAsync(final long address, final long stream, final long home) {
         try {
             if (home != 0 && isCaptured(stream, home)) {

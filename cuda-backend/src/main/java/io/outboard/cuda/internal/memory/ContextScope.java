@@ -1,9 +1,6 @@
 package io.outboard.cuda.internal.memory;
 
-/**
- * A CUDA context that is current on the calling thread for the span of a few calls; {@link #close} makes current what
- * was before. Confined to one thread.
- */
+/** A CUDA context, current on a thread until {@link #close} restores the one before. Confined to one thread. */
 public final class ContextScope implements AutoCloseable {
 
     private final CudaCalls calls;

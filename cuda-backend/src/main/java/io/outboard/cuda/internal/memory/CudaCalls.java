@@ -34,8 +34,6 @@ public interface CudaCalls {
      */
     void clearLastError();
 
-    String nameOf(int code);
-
     // These are the driver's: they leave alone the last error that the runtime keeps for the program. Handles are
     // JCuda's native pointers. Codes have the same numbers as the runtime's.
 
@@ -87,10 +85,7 @@ public interface CudaCalls {
     /** Answers whether {@link #recordContext} works, which needs JDK 22 and a driver for CUDA 12.5. */
     boolean recordsContexts();
 
-    /**
-     * Records an event behind all work that a context was given before; the context needn't be current. While a stream
-     * of the context is captured, the call fails and ends the capture.
-     */
+    /** Records an event behind a context's work so far, current or not. It fails, and ends captures, if there are any. */
     int recordContext(long event, long context);
 
     /** Asks whether what an event marks has finished, without an exception or garbage if it hasn't. */

@@ -219,10 +219,7 @@ final class CudaGrowableRegion extends PiecedRegion {
 
     // Who sees it
 
-    /**
-     * Lets all devices that are to see the memory read and write it. A peer to which it can't be shown is forgotten:
-     * else this device couldn't get any memory, either.
-     */
+    /** Shows memory to all devices. A peer that can't see it is forgotten: else there would be no memory at all. */
     private @Nullable CudaFailureException showToAll(final long address, final long bytes) {
         for (final int each : List.copyOf(devices)) {
             final CudaFailureException failure = setAccess(address, bytes, each, true);

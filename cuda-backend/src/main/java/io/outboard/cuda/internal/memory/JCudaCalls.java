@@ -103,11 +103,6 @@ public class JCudaCalls implements CudaCalls {
     }
 
     @Override
-    public String nameOf(final int code) {
-        return cudaError.stringFor(code);
-    }
-
-    @Override
     public int currentContext(final long[] context) {
         final CallScratch scratch = CallScratch.get();
         final int code = ask(scratch, each -> JCudaDriver.cuCtxGetCurrent(each.context));

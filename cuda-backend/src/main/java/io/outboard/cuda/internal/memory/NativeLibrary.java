@@ -23,10 +23,7 @@ public final class NativeLibrary {
 
     private NativeLibrary() {}
 
-    /**
-     * Loads the library, unless it is loaded; throws a {@link CudaUnavailableException} if JCuda or its native library
-     * is missing or doesn't load.
-     */
+    /** Loads the library, unless it is loaded, or throws a {@link CudaUnavailableException}. */
     public static CudaCalls load() {
         CudaCalls calls = loaded;
         if (calls == null) {
@@ -78,7 +75,7 @@ public final class NativeLibrary {
     }
 
     private static String messageFor(final CudaCalls calls, final int code) {
-        final String named = calls.nameOf(code) + " (" + code + ")";
+        final String named = cudaError.stringFor(code) + " (" + code + ")";
         switch (code) {
             case cudaError.cudaErrorInsufficientDriver:
                 final int[] version = new int[1];

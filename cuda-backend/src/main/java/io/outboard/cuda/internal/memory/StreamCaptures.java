@@ -133,10 +133,7 @@ public final class StreamCaptures {
         return inside.get() > 0;
     }
 
-    /**
-     * Makes a call that takes or gives back memory. While a stream is captured, CUDA forbids it, unless the calling
-     * thread asks for the relaxed mode.
-     */
+    /** Makes a call that takes or gives back memory; captures of streams forbid it, except in this relaxed mode. */
     public static int relaxed(final CudaCalls calls, final IntSupplier call) {
         final int[] mode = {CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED};
         final boolean exchanged = calls.exchangeCaptureMode(mode) == CudaCalls.SUCCESS;

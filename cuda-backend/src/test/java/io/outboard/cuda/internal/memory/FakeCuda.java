@@ -214,11 +214,6 @@ public class FakeCuda implements CudaCalls {
         lastError = SUCCESS;
     }
 
-    @Override
-    public String nameOf(final int code) {
-        return cudaError.stringFor(code);
-    }
-
     /** Its streams and events. */
     public FakeStreams streams() {
         return streams;

@@ -1,9 +1,9 @@
 package io.outboard.cuda.kernels.internal;
 
-import io.outboard.cuda.driver.CudaFailureException;
 import io.outboard.cuda.driver.CudaUnavailableException;
 import io.outboard.cuda.internal.memory.ContextScope;
 import io.outboard.cuda.internal.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.CudaFailures;
 import io.outboard.cuda.internal.memory.NativeLibrary;
 import jcuda.driver.CUresult;
 
@@ -24,26 +24,20 @@ public record KernelDriver(CudaCalls cuda, KernelCalls kernels, PtxCompiler comp
     /** Answers the thread's context; if it has none, its device's primary one becomes current, as in the runtime. */
     public long currentContext() {
         final long[] context = new long[1];
-        check("cuCtxGetCurrent", cuda.currentContext(context));
+        CudaFailures.check("cuCtxGetCurrent", cuda.currentContext(context));
         if (context[0] == 0) {
             final int code = cuda.memoryInfo(new long[1], new long[1]);
             if (code != CudaCalls.SUCCESS) {
                 cuda.clearLastError();
             }
-            check("cudaMemGetInfo", code);
-            check("cuCtxGetCurrent", cuda.currentContext(context));
+            CudaFailures.check("cudaMemGetInfo", code);
+            CudaFailures.check("cuCtxGetCurrent", cuda.currentContext(context));
         }
         return context[0];
     }
 
     public ContextScope scope(final long context) {
         return new ContextScope(cuda, context);
-    }
-
-    public void check(final String call, final int code) {
-        if (code != CudaCalls.SUCCESS) {
-            throw new CudaFailureException(call, code, cuda.nameOf(code));
-        }
     }
 
     /** Answers whether the driver gave this code since PTX is newer than itself. */

@@ -2,6 +2,7 @@ package io.outboard.cuda.kernels.internal;
 
 import io.outboard.cuda.driver.CudaFailureException;
 import io.outboard.cuda.internal.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.CudaFailures;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -10,6 +11,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import jcuda.runtime.cudaError;
 
 /**
  * One link, by the driver, of an allocator's PTX and kernels' PTX. Confined to one thread.
@@ -34,7 +36,7 @@ public final class KernelLink implements AutoCloseable {
 
     private KernelLink(final KernelDriver driver) {
         final long[] created = new long[1];
-        driver.check("cuLinkCreate", driver.kernels().createLink(created));
+        CudaFailures.check("cuLinkCreate", driver.kernels().createLink(created));
         this.driver = driver;
         link = created[0];
     }
@@ -67,7 +69,7 @@ public final class KernelLink implements AutoCloseable {
         checkOurs(texts);
         final int code = driver.kernels().completeLink(module, link);
         if (code != CudaCalls.SUCCESS) {
-            throw new CudaFailureException("cuLinkComplete", code, driver.cuda().nameOf(code), wrongFunctions(texts));
+            throw new CudaFailureException("cuLinkComplete", code, cudaError.stringFor(code), wrongFunctions(texts));
         }
         return module[0];
     }
@@ -80,8 +82,7 @@ public final class KernelLink implements AutoCloseable {
             if (driver.kernels().load(alone, text, log) == CudaCalls.SUCCESS) {
                 driver.kernels().unload(alone[0]);
             }
-            throw new CudaFailureException(
-                    "cuLinkAddData of " + name, code, driver.cuda().nameOf(code), log[0]);
+            throw new CudaFailureException("cuLinkAddData of " + name, code, cudaError.stringFor(code), log[0]);
         }
     }
 
@@ -128,6 +129,6 @@ public final class KernelLink implements AutoCloseable {
             // The caller gets an exception instead of the module.
             driver.kernels().unload(module[0]);
         }
-        driver.check("cuLinkDestroy", code);
+        CudaFailures.check("cuLinkDestroy", code);
     }
 }
