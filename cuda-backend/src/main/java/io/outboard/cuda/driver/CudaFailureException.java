@@ -8,7 +8,10 @@ public final class CudaFailureException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    /** What the call returned. */
     private final int code;
+
+    /** The name of what it returned. */
     private final String codeName;
 
     /**

@@ -85,7 +85,7 @@ public interface CudaCalls {
     /** Answers whether {@link #recordContext} works, which needs JDK 22 and a driver for CUDA 12.5. */
     boolean recordsContexts();
 
-    /** Records an event behind a context's work so far, current or not. It fails, and ends captures, if there are any. */
+    /** Records an event behind the work so far of any context. It fails, and ends a capture, if there is one there. */
     int recordContext(long event, long context);
 
     /** Asks whether what an event marks has finished, without an exception or garbage if it hasn't. */
