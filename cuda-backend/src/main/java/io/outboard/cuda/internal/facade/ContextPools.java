@@ -53,7 +53,7 @@ public final class ContextPools {
     @SuppressWarnings("ThreadLocalUsage")
     private final ThreadLocal<@Nullable ContextPool> current = new ThreadLocal<>();
 
-    /** The pool that a thread found last, and so most use. It needs no order, since it counts for those alone. */
+    /** The pool that a thread found last. Races do no harm, since a thread uses it only if it is its own, too. */
     private @Nullable ContextPool likely;
 
     private final StreamCaptures captures = new StreamCaptures();
