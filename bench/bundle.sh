@@ -71,7 +71,7 @@ is_built() {
     [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$state" ] && [ -d "$target/lib" ] && [ -d "$target/test-console" ] &&
         [ -z "$(find . -name target -prune -o -name .git -prune -o \
             -type f \( -path '*/src/*' -o -name pom.xml \) -newer "$stamp" -print | head -n 1)" ] &&
-        [ -z "$(find cuda-backend/target/ptx "$target/ptx" -newer "$stamp" 2>/dev/null | head -n 1)" ]
+        [ -z "$(find cuda-backend/target/ptx cuda-backend/kernels/target/ptx "$target/ptx" -newer "$stamp" 2>/dev/null | head -n 1)" ]
 }
 if ! is_built; then
     rm -rf "$stamp" "$target/lib" "$target/test-console"

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Makes PTX from the CUDA sources, and the list of headers. Needs nvcc and ptxas of CUDA 13. What the jar of cuda-backend has is
-# checked in, so that the build needs neither. What tests and benchmarks run is not: it lies in target/ptx of their modules, from
-# where the build takes what it finds. PTX whose sources haven't changed stays as it is. All of it is packed: zcat shows it.
+# Makes PTX from the CUDA sources, and the list of headers. Needs nvcc and ptxas of CUDA 13. What the jar of
+# cuda-backend/kernels has is checked in, so that the build needs neither. What tests and benchmarks run is not: it lies in
+# target/ptx of their modules, from where the build takes what it finds. PTX whose sources haven't changed stays as it is.
+# All of it is packed: zcat shows it.
 #
 #   cuda-backend/ptx.sh           makes what is missing or stale of what is checked in
 #   cuda-backend/ptx.sh --all     makes also what tests and benchmarks run: some minutes, on all cores
@@ -68,7 +69,7 @@ make() {
     mv "$made.gz" "$target"
 }
 
-cuda=cuda-backend/src/main/cuda
+cuda=cuda-backend/kernels/src/main/cuda
 # Makes one of those that are listed below, in a process of its own; if it fails, it exits with 255, at which xargs stops.
 if [ "${1-}" = --make ]; then
     trap '[ $? = 0 ] || exit 255' EXIT
@@ -90,7 +91,7 @@ case ${1-} in
 esac
 cd "$(dirname "$0")/.."
 $check || command -v nvcc >/dev/null || fail "nvcc of CUDA 13 must be on the PATH"
-resources=cuda-backend/src/main/resources/io/outboard/cuda
+resources=cuda-backend/kernels/src/main/resources/io/outboard/cuda/kernels
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 touch "$scratch/stale"
@@ -136,8 +137,10 @@ list_program() {
     done
     $all || exit 0
 
-    for source in cuda-backend/src/test/resources/io/outboard/cuda/*.cu; do
-        list "$source" "cuda-backend/target/ptx/io/outboard/cuda/$(basename "$source" .cu).ptx.gz" -rdc=true
+    for module in cuda-backend cuda-backend/kernels; do
+        for source in "$module"/src/test/resources/io/outboard/cuda/*.cu; do
+            list "$source" "$module/target/ptx/io/outboard/cuda/$(basename "$source" .cu).ptx.gz" -rdc=true
+        done
     done
 
     kernels=bench/src/main/cuda/kernels.cu

@@ -18,7 +18,7 @@ import io.outboard.bench.worker.DeviceCase;
 import io.outboard.bench.worker.Watchdog;
 import io.outboard.cuda.CudaDevice;
 import io.outboard.cuda.CudaMemorySource;
-import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;

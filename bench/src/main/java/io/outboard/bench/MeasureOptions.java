@@ -6,7 +6,7 @@ import io.outboard.bench.common.StrategyNames;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.bench.device.DeviceProbe;
 import io.outboard.bench.measure.OutOfMemory;
-import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalLong;

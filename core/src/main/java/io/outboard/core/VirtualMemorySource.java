@@ -128,108 +128,50 @@ public final class VirtualMemorySource implements MemorySource {
     }
 
     /** Calls are made under the source's lock, since all regions share its limit. */
-    private final class Growable implements GrowableRegion {
-
-        private final Pieces pieces;
+    private final class Growable extends PiecedRegion {
 
         Growable(final Region region) {
-            pieces = new Pieces(region, ALIGNMENT_BYTES);
+            super(VirtualMemorySource.this, region, ALIGNMENT_BYTES);
         }
 
         @Override
-        public Region region() {
-            return pieces.region();
+        protected void addChecked(final long address, final long bytes, final long pieceBytes) {
+            if (bytes > limitBytes - takenBytes) {
+                throw DeviceOutOfMemoryException.ofDevice(bytes, limitBytes - takenBytes, limitBytes, "virtual limit");
+            }
+            for (long done = 0; done < bytes; done += pieceBytes) {
+                addPiece(address + done, Math.min(pieceBytes, bytes - done), 0);
+            }
+            takenBytes += bytes;
         }
 
         @Override
-        public long unitBytes() {
-            return ALIGNMENT_BYTES;
-        }
-
-        @Override
-        public long committedBytes() {
-            synchronized (VirtualMemorySource.this) {
-                return pieces.bytes();
+        protected void giveBackChecked(final long[] begins, final int count) {
+            for (int i = 0; i < count; i++) {
+                takenBytes -= pieceBytes(begins[i]);
+                removePiece(begins[i]);
             }
         }
 
         @Override
-        public long endBytes() {
-            synchronized (VirtualMemorySource.this) {
-                return pieces.endBytes();
-            }
-        }
-
-        @Override
-        public long pieceFrom(final long address) {
-            synchronized (VirtualMemorySource.this) {
-                return pieces.from(address);
-            }
-        }
-
-        @Override
-        public long pieceBytes(final long address) {
-            synchronized (VirtualMemorySource.this) {
-                return pieces.bytesAt(address);
-            }
-        }
-
-        @Override
-        public void commit(final long address, final long bytes, final long pieceBytes) {
-            synchronized (VirtualMemorySource.this) {
-                checkNotClosed();
-                pieces.checkCommit(address, bytes, pieceBytes);
-                if (bytes > limitBytes - takenBytes) {
-                    throw DeviceOutOfMemoryException.ofDevice(
-                            bytes, limitBytes - takenBytes, limitBytes, "virtual limit");
-                }
-                for (long done = 0; done < bytes; done += pieceBytes) {
-                    pieces.add(address + done, Math.min(pieceBytes, bytes - done), 0);
-                }
-                takenBytes += bytes;
-            }
-        }
-
-        @Override
-        public void giveBack(final long[] begins, final int count) {
-            synchronized (VirtualMemorySource.this) {
-                checkNotClosed();
-                pieces.check(begins, count);
-                for (int i = 0; i < count; i++) {
-                    takenBytes -= pieces.bytesAt(begins[i]);
-                    pieces.remove(begins[i]);
-                }
-            }
-        }
-
-        @Override
-        public void move(final long[] begins, final int count) {
-            synchronized (VirtualMemorySource.this) {
-                checkNotClosed();
-                pieces.checkMove(begins, count);
-                long to = region().address() + pieces.endBytes();
-                for (int i = 0; i < count; i++) {
-                    final long bytes = pieces.bytesAt(begins[i]);
-                    pieces.remove(begins[i]);
-                    pieces.add(to, bytes, 0);
-                    to += bytes;
-                }
+        protected void moveChecked(final long[] begins, final int count) {
+            long to = region().address() + endBytes();
+            for (int i = 0; i < count; i++) {
+                final long bytes = pieceBytes(begins[i]);
+                removePiece(begins[i]);
+                addPiece(to, bytes, 0);
+                to += bytes;
             }
         }
 
         @Override
         public void close() {
             synchronized (VirtualMemorySource.this) {
-                if (growables.remove(this)) {
-                    takenBytes -= pieces.bytes();
-                    pieces.all().forEach(pieces::remove);
+                if (endCalls()) {
+                    growables.remove(this);
+                    takenBytes -= committedBytes();
+                    pieces().forEach(this::removePiece);
                 }
-            }
-        }
-
-        private void checkNotClosed() {
-            if (!growables.contains(this)) {
-                throw new IllegalStateException("the growable region is closed");
             }
         }
     }

@@ -1,13 +1,13 @@
 package io.outboard.cuda;
 
 import io.outboard.core.DeviceOutOfMemoryException;
-import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.pool.DeviceBuffer;
 import java.util.Objects;
 import jcuda.driver.CUdeviceptr;
 
 /**
- * A {@link DeviceBuffer} with a JCuda pointer: what a program passes to JCuda's functions and to kernels, and closes.
+ * A {@link DeviceBuffer} with a JCuda pointer, which a program passes to JCuda's functions and to kernels, and closes.
  *
  * <pre>{@code
  * try (CudaPool gpu = CudaPool.open(0);
@@ -17,11 +17,12 @@ import jcuda.driver.CUdeviceptr;
  * }
  * }</pre>
  *
- * <p>It is a class of its own, since the module of pools knows nothing of JCuda, and serves memory that isn't CUDA's, too; {@link
- * #of} makes it of what any pool over CUDA hands out, so also of those behind the facades.
+ * <p>It is a class of its own, since the module of pools knows nothing of JCuda, and serves memory that isn't CUDA's,
+ * too. {@link #of} makes one of a buffer of any pool over CUDA, those behind the facades included.
  *
- * <p>Thread-safety: safe for any number of threads, as {@link DeviceBuffer}. Cost: that of the buffer and an object of 16 bytes more;
- * a pointer is one of 40. When memory runs out, {@link CudaPool#buffer} throws {@link DeviceOutOfMemoryException}.
+ * <p>Thread-safety: safe for any number of threads, as {@link DeviceBuffer}. Cost: that of the buffer and an object of
+ * 16 bytes more; a pointer is one of 40. When memory runs out, {@link CudaPool#buffer} throws {@link
+ * DeviceOutOfMemoryException}.
  */
 public final class CudaBuffer implements AutoCloseable {
 
@@ -42,12 +43,12 @@ public final class CudaBuffer implements AutoCloseable {
     }
 
     /**
-     * A pointer to its first byte, for JCuda's runtime and driver alike: a {@link CUdeviceptr} is a {@link jcuda.Pointer}. As long as the
-     * pointer can be reached, so can the buffer, and isn't taken for lost; a kernel that was launched keeps neither. The block goes back
-     * by {@link #close} only, never by {@code cudaFree}.
+     * Makes a pointer to the first byte, for JCuda's runtime and driver alike: a {@link CUdeviceptr} is a {@link
+     * jcuda.Pointer}. As long as the pointer can be reached, so can the buffer, which isn't taken for lost; a kernel
+     * that was launched keeps neither. The block goes back by {@link #close} only, never by {@code cudaFree}.
      *
-     * @return a pointer of its own at each call, since JCuda changes those that it is given; one that is kept goes on pointing there when
-     *     the buffer is closed
+     * @return a pointer of its own at each call, since JCuda changes those that it is given; one that is kept goes on
+     *     pointing there when the buffer is closed
      * @throws IllegalStateException if the buffer is closed
      */
     public CUdeviceptr pointer() {
@@ -55,7 +56,7 @@ public final class CudaBuffer implements AutoCloseable {
     }
 
     /**
-     * Where it is.
+     * Answers where the buffer is.
      *
      * @return absolute device address of its first byte, a multiple of the granule
      * @throws IllegalStateException if the buffer is closed
@@ -65,7 +66,7 @@ public final class CudaBuffer implements AutoCloseable {
     }
 
     /**
-     * How large it is.
+     * Answers how large the buffer is.
      *
      * @return bytes, as asked for; its block may be larger
      * @throws IllegalStateException if the buffer is closed
@@ -81,7 +82,7 @@ public final class CudaBuffer implements AutoCloseable {
     }
 
     /**
-     * The buffer as a person reads it, closed or not.
+     * Describes the buffer for people, closed or not.
      *
      * @return as {@link DeviceBuffer#toString}
      */
@@ -90,10 +91,13 @@ public final class CudaBuffer implements AutoCloseable {
         return buffer.toString();
     }
 
-    /** Who goes on with the pointer alone hasn't lost the buffer: a leak that is reclaimed would take the memory from under it. */
+    /**
+     * A pointer that keeps its buffer: if that were reclaimed as a leak, a program that has the pointer alone would
+     * lose its memory.
+     */
     private static final class BufferPointer extends CUdeviceptr {
 
-        /** Only ever held. */
+        /** The owner is held, and nothing else. */
         @SuppressWarnings("UnusedVariable")
         private final CudaBuffer owner;
 

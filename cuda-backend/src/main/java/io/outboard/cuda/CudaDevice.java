@@ -5,7 +5,8 @@ package io.outboard.cuda;
  *
  * @param ordinal number of the device among those that this process sees, 0 or more
  * @param name what the driver calls it, such as {@code NVIDIA H200}
- * @param driver version of the kernel driver, such as {@code 580.95.05}, or {@code unknown} where the system doesn't say
+ * @param driver version of the kernel driver, such as {@code 580.95.05}, or {@code unknown} where the system doesn't
+ *     say
  * @param driverVersion newest CUDA version that the driver supports, {@code 1000 * major + 10 * minor}
  * @param runtimeVersion version of the CUDA runtime that JCuda brings, {@code 1000 * major + 10 * minor}
  * @param totalBytes memory of the device in bytes

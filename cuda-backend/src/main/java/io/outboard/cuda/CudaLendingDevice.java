@@ -1,24 +1,24 @@
 package io.outboard.cuda;
 
 import io.outboard.core.DeviceOutOfMemoryException;
-import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.CudaUnavailableException;
-import io.outboard.cuda.memory.DriverLibrary;
-import io.outboard.cuda.memory.LeasedMemory;
-import io.outboard.cuda.memory.NativeLibrary;
-import io.outboard.cuda.memory.SharedMemoryCalls;
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.driver.CudaUnavailableException;
+import io.outboard.cuda.internal.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.DriverLibrary;
+import io.outboard.cuda.internal.memory.LeasedMemory;
+import io.outboard.cuda.internal.memory.NativeLibrary;
+import io.outboard.cuda.internal.memory.SharedMemoryCalls;
 import io.outboard.service.LendingDevice;
 import java.io.IOException;
 import java.util.function.Supplier;
 import jcuda.driver.CUresult;
 
 /**
- * A CUDA device whose memory a {@link io.outboard.service.Lender} lends: each lease is physical memory of its own, made by {@code
- * cuMemCreate} and sent as a file descriptor. Clients map it by {@link CudaMemorySource#connect}.
+ * A CUDA device whose memory a {@link io.outboard.service.Lender} lends: each lease is physical memory of its own, made
+ * by {@code cuMemCreate} and sent as a file descriptor. Clients map it by {@link CudaMemorySource#connect}.
  *
- * <p>It has no context, and so none of the device's memory for itself; JCuda's native library isn't needed. The driver gives memory out
- * again when the last mapping of it is gone, and makes what another process maps zero.
+ * <p>It has no context, and so none of the device's memory for itself; JCuda's native library isn't needed. The driver
+ * gives memory out again when the last mapping of it is gone, and makes what another process maps zero.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: some 0.8 ms for 64 MiB. When the device has no more, {@link
  * DeviceOutOfMemoryException}, and the lender tries again.
@@ -47,14 +47,15 @@ public final class CudaLendingDevice implements LendingDevice {
     }
 
     /**
-     * Opens a device of which a share is lent. What clients' contexts and kernels take isn't leased, some 500 MiB for each, so 0.9 is a
-     * good share.
+     * Opens a device of which a share is lent. What clients' contexts and kernels take isn't leased, some 500 MiB for
+     * each, so 0.9 is a good share.
      *
      * @param device its number among those that this process sees, {@code 0 <= device}
      * @param share of all its memory, {@code 0 < share <= 1}, rounded down to whole units
      * @return the device
      * @throws IllegalArgumentException if an argument is outside of its range, or the share less than a unit
-     * @throws CudaUnavailableException if the JDK is older than 22, there is no driver or no such device, or it can't lend
+     * @throws CudaUnavailableException if the JDK is older than 22, there is no driver or no such device, or it can't
+     *     lend
      */
     public static CudaLendingDevice open(final int device, final double share) {
         return open(CudaLendingDevice::driver, device, share);
@@ -74,7 +75,8 @@ public final class CudaLendingDevice implements LendingDevice {
      * @param limitBytes how much, {@code 0 < limitBytes}, at most what the device has, rounded down to whole units
      * @return the device
      * @throws IllegalArgumentException if an argument is outside of its range, or the limit less than a unit
-     * @throws CudaUnavailableException if the JDK is older than 22, there is no driver or no such device, or it can't lend
+     * @throws CudaUnavailableException if the JDK is older than 22, there is no driver or no such device, or it can't
+     *     lend
      */
     public static CudaLendingDevice openBytes(final int device, final long limitBytes) {
         return openBytes(CudaLendingDevice::driver, device, limitBytes);
@@ -136,7 +138,7 @@ public final class CudaLendingDevice implements LendingDevice {
         }
     }
 
-    /** Some devices and systems have no descriptors for memory; a full one may have. */
+    /** Makes a lease, since some devices and systems have no descriptors for memory. One that is full may have. */
     private void tryOut() {
         try {
             create(unitBytes).close();
@@ -151,7 +153,7 @@ public final class CudaLendingDevice implements LendingDevice {
         return call + ": " + CUresult.stringFor(code) + " (" + code + ")";
     }
 
-    /** {@code cuda:} and the beginning of its UUID, which is the same to every process. */
+    /** {@inheritDoc} It is {@code cuda:} and the beginning of the UUID, which is the same to every process. */
     @Override
     public String name() {
         return name;
@@ -186,13 +188,13 @@ public final class CudaLendingDevice implements LendingDevice {
         return new Made(calls, handle[0], descriptor[0]);
     }
 
-    /** Nothing is open but what is being lent. */
+    /** {@inheritDoc} Nothing is open but what is being lent. */
     @Override
     public void close() {
         // The driver's start can't be undone.
     }
 
-    /** What the driver keeps then can't be had again before this process ends. */
+    /** Releases memory. If that fails, the driver keeps it until this process ends. */
     private static void release(final SharedMemoryCalls calls, final long handle) {
         final int code = calls.release(handle);
         if (code != CudaCalls.SUCCESS) {

@@ -5,16 +5,16 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemoryUser;
 import io.outboard.core.Region;
-import io.outboard.cuda.memory.ContextMemorySource;
-import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.CudaContext;
-import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.CudaUnavailableException;
-import io.outboard.cuda.memory.DriverLibrary;
-import io.outboard.cuda.memory.LeasedMemory;
-import io.outboard.cuda.memory.NativeLibrary;
-import io.outboard.cuda.memory.StreamCaptures;
-import io.outboard.cuda.memory.VirtualMemoryCalls;
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.driver.CudaUnavailableException;
+import io.outboard.cuda.internal.memory.ContextMemorySource;
+import io.outboard.cuda.internal.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.CudaContext;
+import io.outboard.cuda.internal.memory.DriverLibrary;
+import io.outboard.cuda.internal.memory.LeasedMemory;
+import io.outboard.cuda.internal.memory.NativeLibrary;
+import io.outboard.cuda.internal.memory.StreamCaptures;
+import io.outboard.cuda.internal.memory.VirtualMemoryCalls;
 import io.outboard.pool.DeviceMemorySource;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -22,18 +22,18 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Regions of device memory, taken from one CUDA device by {@code cuMemAlloc}, which is what {@code cudaMalloc} calls, and
- * given back by {@code cuMemFree}; and, on JDK 22 and newer, regions that grow in place, by the driver's virtual memory
- * calls.
+ * A source of regions of one CUDA device. They are taken by {@code cuMemAlloc}, which is what {@code cudaMalloc} calls,
+ * and given back by {@code cuMemFree}. On JDK 22 and newer there are regions that grow in place, too, by the driver's
+ * virtual memory calls.
  *
- * <p>All regions belong to one CUDA context: the device's primary one, which the runtime uses, unless the program made another
- * of the device current, by the driver's API, on the thread that calls {@link #open}. Its current device is left as found, and
- * so is CUDA's last error. Whether JCuda's own exceptions are on or off makes no difference. JCuda and its native
- * library are first touched by {@link #open}.
+ * <p>All regions belong to one CUDA context: the device's primary one, which the runtime uses, unless the program made
+ * another of the device current, by the driver's API, on the thread that calls {@link #open}. Its current device is
+ * left as found, and so is CUDA's last error. Whether JCuda's own exceptions are on or off makes no difference. JCuda
+ * and its native library are first touched by {@link #open}.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: 40 microseconds and more a call; {@link #giveBack} and
- * {@link #close} wait until all work in the context has finished. A hundred host bytes a region. When
- * the device has no more, {@link DeviceOutOfMemoryException}, which says what it reports as free and CUDA's code.
+ * <p>Thread-safety: safe for any number of threads. Cost: 40 microseconds and more a call, and a hundred host bytes a
+ * region; {@link #giveBack} and {@link #close} wait until all work in the context has finished. When the device has no
+ * more memory, {@link DeviceOutOfMemoryException}, which says what the device reports as free, and CUDA's code.
  */
 public final class CudaMemorySource implements DeviceMemorySource {
 
@@ -53,8 +53,8 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * Opens a device. Loads JCuda's native library and makes the device's context, if that hasn't happened yet, which
-     * takes some 100 milliseconds.
+     * Opens a device. The first call loads JCuda's native library and makes the device's context, which takes some 100
+     * milliseconds.
      *
      * @param device its number among those that this process sees, {@code 0 <= device}
      * @return a source that has nothing out
@@ -67,7 +67,7 @@ public final class CudaMemorySource implements DeviceMemorySource {
         return open(NativeLibrary.load(), DriverLibrary::virtualMemory, device);
     }
 
-    /** Without regions that grow in place. */
+    /** Opens a device without regions that grow in place. */
     static CudaMemorySource open(final CudaCalls calls, final int device) {
         return open(calls, Optional::empty, device);
     }
@@ -81,17 +81,19 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * Opens a device whose memory another process lends, an {@link io.outboard.service.Lender} over a {@link CudaLendingDevice}. Regions
-     * are leases then, or consist of them; what the lender refuses is a {@link DeviceOutOfMemoryException} in its words, such as who holds
-     * the memory. When the lender wants some back, a pool over this source gives what is free in it.
+     * Opens a device whose memory another process lends, an {@link io.outboard.service.Lender} over a {@link
+     * CudaLendingDevice}. Regions are leases then, or consist of them; what the lender refuses is a {@link
+     * DeviceOutOfMemoryException} in its words, such as who holds the memory. When the lender wants some back, a pool
+     * over this source gives what is free in it.
      *
      * @param device its number among those that this process sees, {@code 0 <= device}
      * @param socket the lender's path
-     * @param name by which it knows the quota: ASCII letters, digits, {@code .}, {@code _} and {@code -}, 1 to 32 of them
+     * @param name by which it knows the quota: ASCII letters, digits, {@code .}, {@code _} and {@code -}, 1 to 32 of
+     *     them
      * @return a source that has nothing out
      * @throws IllegalArgumentException if an argument is none; nothing stays open
-     * @throws IOException if there is no lender, it is another user's, lends another device's memory or turns this process away; or if the
-     *     JDK is older than 22; nothing stays open
+     * @throws IOException if there is no lender, it is another user's, lends another device's memory or turns this
+     *     process away; or if the JDK is older than 22; nothing stays open
      * @throws CudaUnavailableException if there is no driver, no such device, or JCuda's native library doesn't load
      * @throws CudaFailureException if CUDA fails; nothing stays open
      */
@@ -111,15 +113,11 @@ public final class CudaMemorySource implements DeviceMemorySource {
         final CudaContext context = contextOf(calls, opened);
         final LeasedMemory leased = lender.connect(socket, name, device);
         final ContextMemorySource regions = new ContextMemorySource(context, leased, true);
-        boolean done = false;
         try {
-            final CudaMemorySource source = new CudaMemorySource(opened.device(), context, regions);
-            done = true;
-            return source;
-        } finally {
-            if (!done) {
-                regions.close();
-            }
+            return new CudaMemorySource(opened.device(), context, regions);
+        } catch (final RuntimeException | Error e) {
+            regions.close();
+            throw e;
         }
     }
 
@@ -128,7 +126,7 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * The device that regions come from.
+     * Answers which device regions come from.
      *
      * @return the facts, as read when the source was opened
      */
@@ -137,8 +135,8 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * What works on the device, in the context that regions belong to. A pool over this source asks it, unless it is told to ask
-     * another.
+     * Answers the work on the device, in the context that regions belong to. A pool over this source asks it, unless
+     * the pool is told to ask another.
      *
      * @return the same at each call; nothing can be marked once the source is closed, so a pool is to be closed before
      */
@@ -191,7 +189,8 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * Gives a region back, once all work in the context has finished; other contexts' and other devices' isn't waited for.
+     * Gives a region back, once all work in the context has finished; other contexts' and other devices' isn't waited
+     * for.
      *
      * @param region what {@link #take} or {@link #takeShare} returned, not given back yet
      * @throws IllegalArgumentException if the region isn't one that this source has out; nothing changes
@@ -203,13 +202,14 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * Reserves addresses for a region that grows in place. Needs JDK 22 or newer, and from 24 on
-     * {@code --enable-native-access=ALL-UNNAMED} to do so without a warning. Its memory can't be shared by {@code
-     * cudaIpcGetMemHandle}, and {@code cudaDeviceEnablePeerAccess} doesn't show it to other devices: {@link #show} does.
+     * Reserves addresses for a region that grows in place. Needs JDK 22 or newer, and from 24 on {@code
+     * --enable-native-access=ALL-UNNAMED} to do so without a warning. Its memory can't be shared by {@code
+     * cudaIpcGetMemHandle}, and {@code cudaDeviceEnablePeerAccess} doesn't show it to other devices: {@link #show}
+     * does.
      *
      * @param bytes most memory that it is to have, {@code 0 < bytes}
-     * @param addressBytes most addresses, {@code 0 < addressBytes}: up to 16 times as many as {@code bytes}, or as all memory of
-     *     the device, whoever holds it, if that is less
+     * @param addressBytes most addresses, {@code 0 < addressBytes}: up to 16 times as many as {@code bytes}, or as all
+     *     memory of the device, whoever holds it, if that is less
      * @return the region; or nothing on an older JDK, where native access is denied, or if driver or device can't
      * @throws IllegalArgumentException if an argument is outside of its range; nothing is reserved
      * @throws IllegalStateException if the source is closed; nothing is reserved
@@ -221,9 +221,9 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * Lets another device read and write the memory of regions that grow in place, as {@code cudaDeviceEnablePeerAccess} does for
-     * others: all that there is, and what is taken later. What its primary context works on then is waited for, too. Nothing happens if it
-     * does already. Some 30 microseconds a piece.
+     * Lets another device read and write the memory of regions that grow in place, now and later, as {@code
+     * cudaDeviceEnablePeerAccess} does for other memory. The work of the device's primary context is waited for, too,
+     * from then on. A second call does nothing. It takes some 30 microseconds a piece.
      *
      * @param peer its number, {@code 0 <= peer}
      * @throws IllegalArgumentException if {@code peer < 0}
@@ -236,7 +236,7 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * The opposite of {@link #show}: work of the other device that uses the memory then fails.
+     * Undoes {@link #show}: work of the other device that uses the memory then fails.
      *
      * @param peer its number, {@code 0 <= peer}
      * @throws IllegalArgumentException if {@code peer < 0}
@@ -258,8 +258,8 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * What the device reports as free now, whoever may take it; of a lender's, how much more it may lend by its quotas, also where others
-     * have it now.
+     * Answers what the device reports as free now, whoever may take it; for a lender's memory, how much more may be
+     * lent by its quotas, including what others have now.
      *
      * @return bytes, 0 or more; 0 if the source is closed
      * @throws CudaFailureException if CUDA fails
@@ -275,8 +275,9 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * What the device reports as in use now: total less free. It counts all processes, the driver's own needs and what
-     * libraries hold; for one program the difference between two readings says more. Works on a closed source too.
+     * Answers what the device reports as in use now: total less free. It counts all processes, the driver's own needs
+     * and what libraries hold; for one program the difference between two readings says more. This works on a closed
+     * source, too.
      *
      * @return bytes, 0 or more
      * @throws CudaFailureException if CUDA fails
@@ -289,8 +290,8 @@ public final class CudaMemorySource implements DeviceMemorySource {
     /**
      * Gives every region back that is still out. Idempotent.
      *
-     * @throws CudaFailureException if CUDA fails; every region was tried, later failures are suppressed in the first, and
-     *     the source is closed
+     * @throws CudaFailureException if CUDA fails; every region was tried, later failures are suppressed in the first,
+     *     and the source is closed
      */
     @Override
     public void close() {

@@ -1,8 +1,8 @@
 package io.outboard.cuda;
 
 import io.outboard.core.DeviceOutOfMemoryException;
-import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import io.outboard.pool.DeviceBuffer;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolBuilder;
@@ -13,8 +13,9 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * A {@link Pool} over a CUDA device with all that it stands on: the memory source, and what tells it of the device's work. It is
- * {@link ReusePolicy#STRICT} unless it is told otherwise: what is freed while kernels use it isn't handed out before they end.
+ * A {@link Pool} over a CUDA device with all that it stands on: the memory source, and what tells it of the device's
+ * work. It is {@link ReusePolicy#STRICT} unless it is told otherwise: what is freed while kernels use it isn't handed
+ * out before they end.
  *
  * <pre>{@code
  * try (CudaPool gpu = CudaPool.open(0);
@@ -23,8 +24,8 @@ import java.util.function.Consumer;
  * }
  * }</pre>
  *
- * <p>Thread-safety: safe for any number of threads. Cost: as {@link Pool}; to open, some 100 milliseconds for a device that this
- * process hasn't used yet. When memory runs out, {@link DeviceOutOfMemoryException} from the pool.
+ * <p>Thread-safety: safe for any number of threads. Cost: as {@link Pool}; to open, some 100 milliseconds for a device
+ * that this process hasn't used yet. When memory runs out, {@link DeviceOutOfMemoryException} from the pool.
  */
 public final class CudaPool implements AutoCloseable {
 
@@ -79,8 +80,8 @@ public final class CudaPool implements AutoCloseable {
     }
 
     /**
-     * Opens a device whose memory a lender lends, with a pool as the caller describes it. It takes leases as it needs them, allocates
-     * inside of them without a message, and gives back what is free when the lender wants memory.
+     * Opens a device whose memory a lender lends, with a pool as the caller describes it. It takes leases as it needs
+     * them, allocates inside of them without a message, and gives back what is free when the lender wants memory.
      *
      * @param device its number among those that this process sees, {@code 0 <= device}
      * @param socket the lender's path
@@ -97,7 +98,7 @@ public final class CudaPool implements AutoCloseable {
         return over(CudaMemorySource.connect(device, socket, name), customiser);
     }
 
-    /** Closes the source if that fails. */
+    /** Makes a pool over a source, and closes the source if that fails. */
     static CudaPool over(final CudaMemorySource source, final Consumer<PoolBuilder> customiser) {
         try {
             final PoolBuilder builder = Pool.over(source);
@@ -140,7 +141,8 @@ public final class CudaPool implements AutoCloseable {
      * Takes a block with a JCuda pointer for work on one stream, see {@link Pool#bufferAsync}.
      *
      * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
-     * @param stream handle of the stream, see {@link io.outboard.cuda.memory.DevicePointers#handle}; 0 for the default one
+     * @param stream handle of the stream, see {@link io.outboard.cuda.driver.DevicePointers#handle}; 0 for the default
+     *     one
      * @return a buffer, open
      * @throws RuntimeException as {@link Pool#allocateAsync}
      */
@@ -152,15 +154,15 @@ public final class CudaPool implements AutoCloseable {
         try {
             return CudaBuffer.of(buffer);
         } catch (final OutOfMemoryError e) {
-            // Nobody would own the block.
+            // The block would have no owner.
             buffer.close();
             throw e;
         }
     }
 
     /**
-     * Announces that a stream is about to be captured into a graph, as {@link CudaWork#capture} says: to be called before the capture begins,
-     * and closed when it has ended.
+     * Announces that a stream is about to be captured into a graph, as {@link CudaWork#capture} does. It is to be
+     * called before the capture begins, and closed when it has ended.
      *
      * <pre>{@code
      * try (CudaWork.Capture capture = gpu.capture(DevicePointers.handle(stream))) {
@@ -170,7 +172,7 @@ public final class CudaPool implements AutoCloseable {
      * }
      * }</pre>
      *
-     * @param stream handle of the stream, see {@link io.outboard.cuda.memory.DevicePointers#handle}
+     * @param stream handle of the stream, see {@link io.outboard.cuda.driver.DevicePointers#handle}
      * @return the capture
      * @throws IllegalStateException if a capture of the stream is announced already
      */
@@ -179,7 +181,7 @@ public final class CudaPool implements AutoCloseable {
     }
 
     /**
-     * The pool; to be closed by closing this object.
+     * Answers the pool, which this object closes.
      *
      * @return the same at each call
      */
@@ -188,7 +190,7 @@ public final class CudaPool implements AutoCloseable {
     }
 
     /**
-     * Where the pool's regions come from.
+     * Answers where the pool's regions come from.
      *
      * @return the same at each call
      */
@@ -197,7 +199,8 @@ public final class CudaPool implements AutoCloseable {
     }
 
     /**
-     * What the pool asks, unless the customiser chose another; to be told of {@linkplain CudaWork#capture captures} into graphs.
+     * Answers what the pool asks, unless the customiser chose another; {@linkplain CudaWork#capture captures} are
+     * announced to it.
      *
      * @return the same at each call
      */
@@ -206,7 +209,7 @@ public final class CudaPool implements AutoCloseable {
     }
 
     /**
-     * The pool and its device as a person reads them.
+     * Describes the pool and its device for people.
      *
      * @return as {@link Pool#toString}, and the device's number
      */
@@ -216,7 +219,8 @@ public final class CudaPool implements AutoCloseable {
     }
 
     /**
-     * Closes the pool, which waits for the device unless it is {@link ReusePolicy#IMMEDIATE}, and then the source. Idempotent.
+     * Closes the pool, which waits for the device unless it is {@link ReusePolicy#IMMEDIATE}, and then the source.
+     * Idempotent.
      *
      * @throws CudaFailureException if CUDA fails; both are closed all the same
      */

@@ -1,28 +1,29 @@
 package io.outboard.cuda;
 
-import io.outboard.cuda.memory.ContextWork;
-import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.CudaContext;
-import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.CudaUnavailableException;
-import io.outboard.cuda.memory.DevicePointers;
-import io.outboard.cuda.memory.NativeLibrary;
-import io.outboard.cuda.memory.StreamCaptures;
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.driver.CudaUnavailableException;
+import io.outboard.cuda.driver.DevicePointers;
+import io.outboard.cuda.internal.memory.ContextWork;
+import io.outboard.cuda.internal.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.CudaContext;
+import io.outboard.cuda.internal.memory.NativeLibrary;
+import io.outboard.cuda.internal.memory.StreamCaptures;
 import io.outboard.pool.DeviceWork;
 
 /**
- * What has finished in one CUDA context, for a {@link io.outboard.pool.Pool} over a {@link CudaMemorySource}.
+ * This tells a {@link io.outboard.pool.Pool} over a {@link CudaMemorySource} what has finished in one CUDA context.
  *
- * <p>Algorithm: a mark of all work is an event of the context ({@code cuCtxRecordEvent}, of driver 12.5 and newer, on JDK 22 and newer). It
- * covers all streams, whoever made them, what destroyed ones had begun, copies and graphs, and holds none of them up. Elsewhere the
- * context is synchronised, by a thread of its own while it works.
+ * <p>Algorithm: a mark of all work is an event of the context ({@code cuCtxRecordEvent}, of driver 12.5 and newer, on
+ * JDK 22 and newer). It covers all streams, whoever made them, what destroyed ones had begun, copies and graphs, and
+ * holds none of them up. Elsewhere the context is synchronised, by a thread of our own while it works.
  *
- * <p>While a stream is captured into a graph nothing may be marked or asked: that would end the capture. Captures on blocking streams are
- * seen, but one that begins just then is broken. {@link #capture} announces one, and is needed for those on non-blocking streams.
+ * <p>While a stream is captured into a graph, nothing may be marked or asked, since that would end the capture.
+ * Captures on blocking streams are seen, but one that begins at that moment is broken. {@link #capture} announces a
+ * capture, as those on non-blocking streams need it.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: 1 microsecond for a mark and its question on an idle device, up to 9 beside threads
- * that launch; 64 events. When CUDA fails, each method throws {@link CudaFailureException}; the pool then loses nothing and hands nothing
- * out.
+ * <p>Thread-safety: safe for any number of threads. Cost: 1 microsecond for a mark and its question on an idle device,
+ * up to 9 beside threads that launch; 64 events. When CUDA fails, each method throws {@link CudaFailureException}; the
+ * pool then loses nothing and hands nothing out.
  */
 public final class CudaWork implements DeviceWork, AutoCloseable {
 
@@ -32,7 +33,7 @@ public final class CudaWork implements DeviceWork, AutoCloseable {
     /** A capture that was announced. */
     public interface Capture extends AutoCloseable {
 
-        /** The capture has ended. By the thread that announced it, if the stream is a thread's own default one. Idempotent. */
+        /** Says that the capture has ended. Of a thread's own default stream, that thread has to say so. Idempotent. */
         @Override
         void close();
     }
@@ -43,7 +44,7 @@ public final class CudaWork implements DeviceWork, AutoCloseable {
     }
 
     /**
-     * What works on a device, in the context in which {@link CudaMemorySource#open} takes memory.
+     * Opens a device, for its work in the context in which {@link CudaMemorySource#open} takes memory.
      *
      * @param device its number among those that this process sees, {@code 0 <= device}
      * @return what a pool is to ask
@@ -58,8 +59,9 @@ public final class CudaWork implements DeviceWork, AutoCloseable {
     }
 
     /**
-     * Announces that a stream is about to be captured into a graph. Until the capture is closed, nothing is marked or asked, so what was freed
-     * comes back later: the pool grows meanwhile. If a thread is asking at this moment, this waits until it has done so, some 300 ms at most.
+     * Announces that a stream is about to be captured into a graph. Until the capture is closed, nothing is marked or
+     * asked, so what was freed comes back later: the pool grows meanwhile. If a thread is asking at this moment, this
+     * waits for it, some 300 ms at most.
      *
      * @param stream its handle, see {@link DevicePointers#handle}
      * @return the capture, to be closed when it has ended, or didn't begin
@@ -118,7 +120,7 @@ public final class CudaWork implements DeviceWork, AutoCloseable {
         work.add(other);
     }
 
-    /** Gives the events back, once no pool uses this any more: from then on nothing can be marked. Idempotent. */
+    /** Gives the events back, once no pool uses them any more: from then on nothing can be marked. Idempotent. */
     @Override
     public void close() {
         work.close();

@@ -1,9 +1,10 @@
 package io.outboard.cuda;
 
-import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.CudaUnavailableException;
-import io.outboard.cuda.memory.NativeLibrary;
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.driver.CudaUnavailableException;
+import io.outboard.cuda.internal.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.CudaFailures;
+import io.outboard.cuda.internal.memory.NativeLibrary;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -61,7 +62,7 @@ final class DeviceOpener {
                 context);
     }
 
-    /** The thread's current device is left as found. */
+    /** Finds the context, and leaves the thread's current device as found. */
     private static long contextOf(final CudaCalls calls, final int device, final long[] totalBytes) {
         final int[] previous = new int[1];
         check(calls, "cudaGetDevice", calls.currentDevice(previous));
@@ -80,24 +81,24 @@ final class DeviceOpener {
         final long[] context = new long[1];
         // Any call of the runtime that needs a context makes it current.
         check(calls, "cudaMemGetInfo", calls.memoryInfo(new long[1], totalBytes));
-        CudaFailureException.check("cuCtxGetCurrent", calls.currentContext(context));
+        CudaFailures.check("cuCtxGetCurrent", calls.currentContext(context));
         return context[0];
     }
 
-    /** What the caller hears of by an exception no later check is to find as CUDA's last error. */
+    /** Throws a failure, and clears CUDA's last error, which a later check of the program's would find. */
     private static void check(final CudaCalls calls, final String call, final int code) {
         if (code != CudaCalls.SUCCESS) {
             calls.clearLastError();
-            throw new CudaFailureException(call, code, calls.nameOf(code));
+            CudaFailures.check(call, code);
         }
     }
 
-    /** The kernel driver's version, which CUDA itself doesn't tell. */
+    /** Finds the kernel driver's version, which CUDA itself doesn't tell. */
     private static String kernelDriver() {
         try {
             return kernelDriver(Files.readString(DRIVER_VERSION_FILE));
         } catch (final IOException e) {
-            // Not Linux, or a sandbox without this file; a report can do without the number.
+            // This isn't Linux, or a sandbox without this file; a report can do without the number.
             return "unknown";
         }
     }

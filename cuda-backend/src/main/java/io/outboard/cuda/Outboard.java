@@ -1,6 +1,6 @@
 package io.outboard.cuda;
 
-import io.outboard.cuda.facade.ContextPools;
+import io.outboard.cuda.internal.facade.ContextPools;
 import io.outboard.pool.Pool;
 import java.util.List;
 import java.util.Objects;
@@ -9,8 +9,8 @@ import java.util.Optional;
 /**
  * The pools behind {@link OutboardRuntime} and {@link OutboardDriver}, which share them: one for each device, made when
  * memory of that device is first asked for. A device has several only if the program makes contexts of its own by the
- * driver's API, one for each context. They are called {@code facade-device0} and so on, a further one of the same device {@code
- * facade-device0-2}: in messages, JFR events, and for JMX.
+ * driver's API, one for each context. They are called {@code facade-device0} and so on, a further one of the same
+ * device {@code facade-device0-2}: in messages, JFR events, and for JMX.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: O(1).
  */
@@ -31,7 +31,7 @@ public final class Outboard {
     }
 
     /**
-     * The pool of a device, for statistics and out-of-memory handlers.
+     * Finds the pool of a device, for statistics and out-of-memory handlers.
      *
      * @param device its number among those that this process sees
      * @return the pool, or nothing if no memory of the device has been asked for since it was last reset; of several
@@ -42,8 +42,8 @@ public final class Outboard {
     }
 
     /**
-     * What all pools so far have done, also those that ended when their device was reset. Some 100 bytes are kept of each
-     * of these.
+     * Answers what all pools so far have done, also those that ended when their device was reset, of which some 100
+     * bytes are kept.
      *
      * @return one element a pool; those that ended come first
      */

@@ -1,6 +1,6 @@
 package io.outboard.cuda;
 
-import io.outboard.cuda.facade.Facade;
+import io.outboard.cuda.internal.facade.Facade;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdeviceptr;
@@ -10,24 +10,24 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
 /**
- * The functions of {@code jcuda.driver.JCudaDriver} that have to do with device memory, with the same signatures, over the
- * pools that {@link OutboardRuntime} uses: a program changes the import and keeps its code. <b>{@link #cuMemFree} is no barrier</b>,
- * as CUDA's own is, unless {@link OutboardOptions#freeIsBarrier} says so: a program that copies to pinned memory without waiting,
- * frees, and reads what was copied, needs that.
+ * The functions of {@code jcuda.driver.JCudaDriver} that have to do with device memory, with the same signatures, over
+ * the pools that {@link OutboardRuntime} uses: a program changes the import and keeps its code. <b>{@link #cuMemFree}
+ * is no barrier</b>, as CUDA's own is, unless {@link OutboardOptions#freeIsBarrier} says so: a program that copies to
+ * pinned memory without waiting, frees, and reads what was copied, needs that.
  *
- * <p>Algorithm, codes and corner cases are as there. There is a pool for each context, since memory, streams and events are
- * a context's. A thread's context is remembered, so it is to be changed by the functions here and not by JCudaDriver's, or
- * by {@link OutboardRuntime#cudaSetDevice}; and contexts are to be ended here or by {@link OutboardRuntime#cudaDeviceReset}. A
- * thread without a context gets JCudaDriver's answer.
+ * <p>Algorithm, codes and corner cases are as there. There is a pool for each context, since memory, streams and events
+ * are a context's. A thread's context is remembered, so it is to be changed by the functions here and not by
+ * JCudaDriver's, or by {@link OutboardRuntime#cudaSetDevice}; and contexts are to be ended here or by {@link
+ * OutboardRuntime#cudaDeviceReset}. A thread without a context gets JCudaDriver's answer.
  *
  * <p>While a stream is captured into a graph, {@link #cuMemAllocAsync} on it is JCudaDriver's, so that memory and graph
  * belong together.
  *
- * <p>Thread-safety: safe for any number of threads; a {@link CUdeviceptr} is confined to one. Cost: tens of nanoseconds, no
- * call of the driver and no garbage for {@link #cuMemAlloc} and {@link #cuMemFree}, as long as the pool neither grows nor asks the device;
- * {@link #cuMemAllocAsync} and {@link #cuMemFreeAsync} ask for the stream's context. When the pool has reached its share of the device,
- * or the device is full, JCudaDriver's own function is called; its code is the answer, and the caller's pointer is null
- * then.
+ * <p>Thread-safety: safe for any number of threads; a {@link CUdeviceptr} is confined to one. Cost: tens of
+ * nanoseconds, no call of the driver and no garbage for {@link #cuMemAlloc} and {@link #cuMemFree}, as long as the pool
+ * neither grows nor asks the device; {@link #cuMemAllocAsync} and {@link #cuMemFreeAsync} ask for the stream's context.
+ * When the pool has reached its share of the device, or the device is full, JCudaDriver's own function is called; its
+ * code is the answer, and the caller's pointer is null then.
  */
 public final class OutboardDriver {
 
@@ -36,8 +36,8 @@ public final class OutboardDriver {
     private OutboardDriver() {}
 
     /**
-     * Lets errors be thrown as {@link jcuda.CudaException} rather than returned, here and in {@code JCudaDriver}, whose own switch is turned
-     * as well. Off at first.
+     * Lets errors be thrown as {@link jcuda.CudaException} rather than returned, here and in {@code JCudaDriver}, whose
+     * own switch is turned as well. This is off at first.
      *
      * @param enabled true to throw
      */
@@ -87,8 +87,8 @@ public final class OutboardDriver {
     }
 
     /**
-     * Allocates memory for work on one stream, in the stream's context. If the policy is {@code STREAM_ORDERED}, what was freed
-     * on the stream comes first. If that context has no pool, it is JCudaDriver's.
+     * Allocates memory for work on one stream, in the stream's context. If the policy is {@code STREAM_ORDERED}, what
+     * was freed on the stream comes first. If that context has no pool, JCudaDriver serves it.
      *
      * @param dptr set to the address; to null on failure
      * @param bytesize in bytes
@@ -101,7 +101,8 @@ public final class OutboardDriver {
     }
 
     /**
-     * Frees memory, as safely as {@code JCudaDriver.cuMemFree} if the policy is {@code STRICT}, but without a wait as a rule.
+     * Frees memory, as safely as {@code JCudaDriver.cuMemFree} if the policy is {@code STRICT}, but without a wait as a
+     * rule.
      *
      * @param dptr what was allocated here or by JCudaDriver, by whichever thread, in whichever context
      * @return CUDA's code, {@code CUDA_ERROR_INVALID_VALUE} if no block in use starts there; nothing has changed then
@@ -112,13 +113,15 @@ public final class OutboardDriver {
     }
 
     /**
-     * Frees memory that only work on one stream uses. A pool's memory can't be freed as part of a graph. If the stream is of
-     * another context than the memory, that comes back as if freed by {@link #cuMemFree}, once all work of both contexts so far has finished.
+     * Frees memory that only work on one stream uses. A pool's memory can't be freed as part of a graph. If stream and
+     * memory are of two contexts, the memory comes back as if {@link #cuMemFree} freed it, once all work of both
+     * contexts so far has finished.
      *
      * @param dptr what was allocated here or by JCudaDriver
      * @param hStream where the memory was used last
      * @return CUDA's code, {@code CUDA_ERROR_INVALID_VALUE} if no block in use starts there, {@code
-     *     CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED} for a pool's memory on a stream that is captured; nothing has changed then
+     *     CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED} for a pool's memory on a stream that is captured; nothing has changed
+     *     then
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuMemFreeAsync(final CUdeviceptr dptr, final CUstream hStream) {
@@ -138,7 +141,7 @@ public final class OutboardDriver {
     }
 
     /**
-     * Finds the allocation that has an address: of a pool's memory the block and not the region. O(blocks).
+     * Finds the allocation that has an address: of a pool's memory the block and not the region, in O(blocks).
      *
      * @param pbase set to the first address, unless null
      * @param psize element 0 is set to the size in bytes, unless null; of a pool a multiple of 256
@@ -151,8 +154,8 @@ public final class OutboardDriver {
     }
 
     /**
-     * Makes a handle by which another process opens memory. A pool's memory is refused; {@link OutboardRuntime#cudaIpcGetMemHandle}
-     * says why.
+     * Makes a handle by which another process opens memory. A pool's memory is refused; {@link
+     * OutboardRuntime#cudaIpcGetMemHandle} says why.
      *
      * @param pHandle set, for memory that JCudaDriver allocated
      * @param dptr memory to share
@@ -166,7 +169,8 @@ public final class OutboardDriver {
     // Streams
 
     /**
-     * Destroys a stream. Memory that its unfinished work uses stays safe, also if JCudaDriver destroys it. A capture of it ends.
+     * Destroys a stream. Memory that its unfinished work uses stays safe, also if JCudaDriver destroys it. A capture of
+     * it ends.
      *
      * @param hStream the stream
      * @return CUDA's code
@@ -177,9 +181,9 @@ public final class OutboardDriver {
     }
 
     /**
-     * Begins to capture a stream into a graph. Until all captures have ended, no pool waits for the device or marks its work,
-     * so what was freed comes back later: pools grow meanwhile. If a thread is waiting for the device on a pool's behalf, this
-     * waits until it has done so, some 300 ms at most.
+     * Begins to capture a stream into a graph. Until all captures have ended, no pool waits for the device or marks its
+     * work, so what was freed comes back later: pools grow meanwhile. If a thread is waiting for the device on a pool's
+     * behalf, this waits until it has done so, some 300 ms at most.
      *
      * @param hStream the stream
      * @param mode as JCudaDriver's
@@ -297,7 +301,8 @@ public final class OutboardDriver {
     }
 
     /**
-     * Resets a device's primary context. All its memory is gone, and so is its pool; the next allocation makes a new one.
+     * Resets a device's primary context. All its memory is gone, and so is its pool; the next allocation makes a new
+     * one.
      *
      * @param dev the device
      * @return CUDA's code
@@ -308,7 +313,8 @@ public final class OutboardDriver {
     }
 
     /**
-     * Lets the current context read and write the memory of another, also what is allocated later, be it the driver's or a pool's.
+     * Lets the current context read and write the memory of another, also what is allocated later, be it the driver's
+     * or a pool's.
      *
      * @param peerContext the other one
      * @param flags 0
@@ -320,7 +326,7 @@ public final class OutboardDriver {
     }
 
     /**
-     * The opposite of {@link #cuCtxEnablePeerAccess}.
+     * Undoes {@link #cuCtxEnablePeerAccess}.
      *
      * @param peerContext the other one
      * @return CUDA's code

@@ -2,7 +2,7 @@ package io.outboard.cuda;
 
 import io.outboard.core.ByteSize;
 import io.outboard.cuda.OutboardOption.Parser;
-import io.outboard.cuda.facade.PoolMaker;
+import io.outboard.cuda.internal.facade.PoolMaker;
 import io.outboard.pool.ReusePolicy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -1,7 +1,6 @@
 /**
- * CUDA through JCuda: device memory as a source of regions, and facades with JCuda's own signatures over pools of it; and
- * in-kernel heaps, from which kernels allocate while they run. JCuda, and with it the native library, is touched only when a
- * GPU is asked for.
+ * CUDA through JCuda: device memory as a source of regions, and facades with JCuda's own signatures over pools of it.
+ * JCuda, and with it the native library, is touched only when a GPU is asked for.
  */
 @NullMarked
 package io.outboard.cuda;

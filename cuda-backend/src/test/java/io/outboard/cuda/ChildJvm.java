@@ -10,7 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A process of its own, started as this one was: it is told what to do a line at a time, and answers each with a line. */
+/**
+ * A process of its own, started as this one was: it is told what to do a line at a time, and answers each with a line.
+ */
 final class ChildJvm implements AutoCloseable {
 
     private static final int END_SECONDS = 60;

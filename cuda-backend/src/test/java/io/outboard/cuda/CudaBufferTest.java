@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.cuda.memory.DevicePointers;
-import io.outboard.cuda.memory.FakeCuda;
+import io.outboard.cuda.driver.DevicePointers;
+import io.outboard.cuda.internal.memory.FakeCuda;
 import io.outboard.pool.DeviceBuffer;
 import io.outboard.pool.LeakLevel;
 import java.lang.ref.Reference;

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
-import io.outboard.cuda.memory.DevicePointers;
-import io.outboard.cuda.memory.DriverLibrary;
+import io.outboard.cuda.driver.DevicePointers;
+import io.outboard.cuda.internal.memory.DriverLibrary;
 import io.outboard.pool.Pool;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -32,8 +32,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Regions that grow in place on a real device. Needs JDK 22 or newer, and Outboard's classes in their jar, as the GPU bundle
- * has them. Its CPU twin is {@link CudaGrowableRegionTest}.
+ * Regions that grow in place on a real device. Needs JDK 22 or newer, and Outboard's classes in their jar, as the GPU
+ * bundle has them. Its CPU twin is {@link CudaGrowableRegionTest}.
  */
 @Tag("gpu")
 class CudaGrowableRegionGpuTest {

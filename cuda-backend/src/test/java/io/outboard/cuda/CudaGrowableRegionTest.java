@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
-import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.FakeCuda;
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.internal.memory.FakeCuda;
 import io.outboard.pool.DeviceWork;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
@@ -111,7 +111,10 @@ class CudaGrowableRegionTest {
         }
     }
 
-    /** What the device can't reach isn't there, even if to undo it fails, too: a kernel that used it would end the context. */
+    /**
+     * What the device can't reach isn't there, even if to undo it fails, too: a kernel that used it would end the
+     * context.
+     */
     @ParameterizedTest
     @CsvSource({"map, none, 0", "setAccess, none, 0", "setAccess, unmap, 8", "map, release, 2"})
     void shouldHaveNothingThatTheDeviceCannotReach(final String call, final String undo, final long lostMiB) {

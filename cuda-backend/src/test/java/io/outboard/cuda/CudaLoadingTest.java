@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -53,8 +53,8 @@ class CudaLoadingTest {
         final List<String> lines = run(entry -> true, "-Xlog:class+load", "0");
 
         assertAll(
-                () -> assertTrue(anyLine(lines, " io.outboard.cuda.memory.DevicePointers "), "the library loads"),
-                () -> assertTrue(anyLine(lines, " io.outboard.cuda.memory.UncheckedCalls ")));
+                () -> assertTrue(anyLine(lines, " io.outboard.cuda.driver.DevicePointers "), "the library loads"),
+                () -> assertTrue(anyLine(lines, " io.outboard.cuda.internal.memory.UncheckedCalls ")));
     }
 
     @Test

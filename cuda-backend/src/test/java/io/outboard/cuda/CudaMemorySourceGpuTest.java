@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Region;
-import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.driver.DevicePointers;
+import io.outboard.cuda.internal.memory.CudaCalls;
 import java.util.Arrays;
 import jcuda.CudaException;
 import jcuda.Pointer;

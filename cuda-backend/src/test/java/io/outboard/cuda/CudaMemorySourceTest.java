@@ -8,10 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Region;
-import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.CudaUnavailableException;
-import io.outboard.cuda.memory.FakeCuda;
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.driver.CudaUnavailableException;
+import io.outboard.cuda.internal.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.FakeCuda;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;

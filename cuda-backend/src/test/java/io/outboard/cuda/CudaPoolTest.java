@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
-import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.FakeCuda;
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.internal.memory.FakeCuda;
 import io.outboard.pool.DeviceWork;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolBuilder;

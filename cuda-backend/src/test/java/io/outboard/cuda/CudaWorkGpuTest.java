@@ -1,16 +1,16 @@
 package io.outboard.cuda;
 
-import static io.outboard.cuda.facade.GpuProgram.succeed;
+import static io.outboard.cuda.internal.facade.GpuProgram.succeed;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.outboard.cuda.facade.GpuProgram;
-import io.outboard.cuda.facade.HazardGpuTest;
-import io.outboard.cuda.memory.DevicePointers;
-import io.outboard.cuda.memory.DriverLibrary;
+import io.outboard.cuda.driver.DevicePointers;
+import io.outboard.cuda.internal.facade.GpuProgram;
+import io.outboard.cuda.internal.facade.HazardGpuTest;
+import io.outboard.cuda.internal.memory.DriverLibrary;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
 import java.util.concurrent.ExecutorService;
@@ -41,9 +41,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A pool of the program's own, without a facade, under the hazard of {@link HazardGpuTest}: it has no other memory than what a kernel still
- * writes. From the jar, on JDK 22 and newer, by marks of contexts; else by a thread that synchronises. Its CPU twins are {@code ContextWorkTest}
- * and {@code SynchronizerTest}.
+ * A pool of the program's own, without a facade, under the hazard of {@link HazardGpuTest}: it has no other memory than
+ * what a kernel still writes. From the jar, on JDK 22 and newer, by marks of contexts; else by a thread that
+ * synchronises. Its CPU twins are {@code ContextWorkTest} and {@code SynchronizerTest}.
  */
 @Tag("gpu")
 class CudaWorkGpuTest {

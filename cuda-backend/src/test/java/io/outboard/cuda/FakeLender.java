@@ -2,8 +2,7 @@ package io.outboard.cuda;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.MemoryUser;
-import io.outboard.cuda.memory.LeasedMemory;
-import io.outboard.cuda.memory.Leases;
+import io.outboard.cuda.internal.memory.LeasedMemory;
 import io.outboard.service.Lease;
 import io.outboard.service.LendingDevice;
 import java.io.IOException;
@@ -14,7 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** A lender without a socket, in the client's process: a quota, what is leased, and who is to give back. */
-public final class FakeLender implements Leases {
+public final class FakeLender implements Lease.Source {
 
     static final String REASON = "lender: the device is full; held by night (pid 17) 1GiB";
 
@@ -45,7 +44,7 @@ public final class FakeLender implements Leases {
     public LeasedMemory.Door door(final FakeVirtualMemory memory) {
         return (socket, name, number) -> {
             askedName = name;
-            return LeasedMemory.over(() -> memory, () -> shared, () -> this, socket, number);
+            return LeasedMemory.over(memory, shared, () -> this, socket, number);
         };
     }
 

@@ -1,7 +1,7 @@
 package io.outboard.cuda;
 
-import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.SharedMemoryCalls;
+import io.outboard.cuda.internal.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.SharedMemoryCalls;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,8 +10,9 @@ import java.util.TreeMap;
 import jcuda.driver.CUresult;
 
 /**
- * The driver's calls for memory that others map, without a GPU: of a lender and its clients in one process, whose descriptors are numbers.
- * What is imported is {@link FakeVirtualMemory}'s; its calls and these count together for a failure at will.
+ * The driver's calls for memory that others map, without a GPU: of a lender and its clients in one process, whose
+ * descriptors are numbers. What is imported is {@link FakeVirtualMemory}'s; its calls and these count together for a
+ * failure at will.
  */
 public final class FakeSharedMemory implements SharedMemoryCalls {
 

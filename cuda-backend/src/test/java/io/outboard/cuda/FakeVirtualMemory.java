@@ -1,7 +1,7 @@
 package io.outboard.cuda;
 
-import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.VirtualMemoryCalls;
+import io.outboard.cuda.internal.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.VirtualMemoryCalls;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -9,7 +9,10 @@ import java.util.Set;
 import java.util.TreeMap;
 import jcuda.driver.CUresult;
 
-/** The driver's virtual memory calls without a GPU: as strict about ranges as the driver, with calls that fail on demand. Safe for any number of threads. */
+/**
+ * The driver's virtual memory calls without a GPU: as strict about ranges as the driver, with calls that fail on
+ * demand. Safe for any number of threads.
+ */
 public final class FakeVirtualMemory implements VirtualMemoryCalls {
 
     static final long UNIT_BYTES = 2L << 20;
@@ -108,7 +111,8 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
     }
 
     @Override
-    public synchronized int create(final long[] handle, final long sizeBytes, final int device) {
+    public synchronized int create(
+            final long[] handle, final long sizeBytes, final int device, final long wantedBytes) {
         final boolean fits = sizeBytes <= deviceBytes - usedBytes();
         final int code = enter("create", isWhole(sizeBytes));
         if (code != CudaCalls.SUCCESS || !fits) {

@@ -1,8 +1,8 @@
 package io.outboard.cuda;
 
-import io.outboard.cuda.memory.CudaCalls;
-import io.outboard.cuda.memory.CudaUnavailableException;
-import io.outboard.cuda.memory.NativeLibrary;
+import io.outboard.cuda.driver.CudaUnavailableException;
+import io.outboard.cuda.internal.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.NativeLibrary;
 import org.junit.jupiter.api.Assumptions;
 
 /** Lets a test run only where a GPU works. */

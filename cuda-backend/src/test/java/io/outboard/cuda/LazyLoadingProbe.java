@@ -1,7 +1,7 @@
 package io.outboard.cuda;
 
 import io.outboard.core.Strategies;
-import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 
 /** Runs in a virtual machine of its own; see {@link CudaLoadingTest}. */
 final class LazyLoadingProbe {
@@ -11,8 +11,8 @@ final class LazyLoadingProbe {
     public static void main(final String... args) throws ClassNotFoundException {
         Class.forName("io.outboard.cuda.CudaMemorySource");
         Class.forName("io.outboard.cuda.DeviceOpener");
-        Class.forName("io.outboard.cuda.memory.ContextMemorySource");
-        Class.forName("io.outboard.cuda.memory.NativeLibrary");
+        Class.forName("io.outboard.cuda.internal.memory.ContextMemorySource");
+        Class.forName("io.outboard.cuda.internal.memory.NativeLibrary");
         System.out.println("strategies " + Strategies.all().size());
         for (int attempt = 0; attempt < args.length; attempt++) {
             try {

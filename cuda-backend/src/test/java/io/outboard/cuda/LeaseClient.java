@@ -2,8 +2,8 @@ package io.outboard.cuda;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
-import io.outboard.cuda.facade.GpuProgram;
-import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.driver.DevicePointers;
+import io.outboard.cuda.internal.facade.GpuProgram;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
 import java.io.BufferedReader;
@@ -25,8 +25,8 @@ import jcuda.runtime.JCuda;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client of a lender in a process of its own, with a region of leases that kernels write and count words in, and a pool. Reads commands
- * from standard input, and answers {@code ok}, with a figure if there is one, or what is wrong.
+ * A client of a lender in a process of its own, with a region of leases that kernels write and count words in, and a
+ * pool. Reads commands from standard input, and answers {@code ok}, with a figure if there is one, or what is wrong.
  */
 final class LeaseClient {
 
@@ -320,7 +320,9 @@ final class LeaseClient {
         return nanos[nanos.length / 2] + " " + nanos[nanos.length * 99 / 100];
     }
 
-    /** Allocations in a pool over leases, and in the same pool without: nanoseconds of the medians of rounds in turn. */
+    /**
+     * Allocations in a pool over leases, and in the same pool without: nanoseconds of the medians of rounds in turn.
+     */
     private String speed(final int rounds) {
         final long[] leased = new long[rounds];
         final long[] own = new long[rounds];

@@ -3,8 +3,8 @@ package io.outboard.cuda;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.cuda.facade.GpuProgram;
-import io.outboard.cuda.memory.DriverLibrary;
+import io.outboard.cuda.internal.facade.GpuProgram;
+import io.outboard.cuda.internal.memory.DriverLibrary;
 import io.outboard.service.LenderStatus;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -25,9 +25,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A lender and its clients, each a process of its own, on one GPU. Needs JDK 22 or newer, and Outboard's classes in their jars, as the GPU
- * bundle has them. {@code -Doutboard.kills} says how many clients are killed, 10 unless it is set. Its CPU twins are {@link CudaLeasesTest}
- * and {@link CudaLendingDeviceTest}.
+ * A lender and its clients, each a process of its own, on one GPU. Needs JDK 22 or newer, and Outboard's classes in
+ * their jars, as the GPU bundle has them. {@code -Doutboard.kills} says how many clients are killed, 10 unless it is
+ * set. Its CPU twins are {@link CudaLeasesTest} and {@link CudaLendingDeviceTest}.
  */
 @Tag("gpu")
 @Timeout(600)
@@ -148,8 +148,8 @@ class LenderGpuTest {
     }
 
     /**
-     * Clients with most of the device's memory are killed while kernels write to all of it. What another one is lent then must be theirs:
-     * it is zero, and stays so.
+     * Clients with most of the device's memory are killed while kernels write to all of it. What another one is lent
+     * then must be theirs: it is zero, and stays so.
      */
     @Test
     void shouldLendNothingThatADeadClientWritesTo(final TestReporter reporter) throws Exception {

@@ -6,9 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
-import io.outboard.cuda.memory.FakeCuda;
-import io.outboard.cuda.memory.LeasedMemory;
-import io.outboard.cuda.memory.Leases;
+import io.outboard.cuda.internal.memory.FakeCuda;
+import io.outboard.cuda.internal.memory.LeasedMemory;
 import io.outboard.pool.Pool;
 import io.outboard.service.Lender;
 import io.outboard.service.LenderConnection;
@@ -26,8 +25,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A lender with its socket and descriptors, which are files that are memory, and a client's simulated driver that imports them. Needs JDK 22
- * or newer, and the service's classes in their jar.
+ * A lender with its socket and descriptors, which are files that are memory, and a client's simulated driver that
+ * imports them. Needs JDK 22 or newer, and the service's classes in their jar.
  */
 @Timeout(60)
 class LenderTest {
@@ -93,12 +92,8 @@ class LenderTest {
     private CudaMemorySource connect(final String name) throws IOException {
         return CudaMemorySource.connect(
                 cuda,
-                (socket, as, device) -> LeasedMemory.over(
-                        () -> memory,
-                        () -> shared,
-                        () -> Leases.of(LenderConnection.connect(socket, as)),
-                        socket,
-                        device),
+                (socket, as, device) ->
+                        LeasedMemory.over(memory, shared, () -> LenderConnection.connect(socket, as), socket, device),
                 0,
                 lender.socket(),
                 name);
@@ -181,9 +176,9 @@ class LenderTest {
             final IOException thrown = assertThrows(
                     IOException.class,
                     () -> LeasedMemory.over(
-                            () -> memory,
-                            () -> shared,
-                            () -> Leases.of(LenderConnection.connect(other.socket(), "day")),
+                            memory,
+                            shared,
+                            () -> LenderConnection.connect(other.socket(), "day"),
                             Objects.requireNonNull(other.socket()),
                             0));
 

@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.cuda.facade.ContextPools;
-import io.outboard.cuda.memory.FakeCuda;
-import io.outboard.cuda.memory.LeasedMemory;
+import io.outboard.cuda.internal.facade.ContextPools;
+import io.outboard.cuda.internal.memory.FakeCuda;
+import io.outboard.cuda.internal.memory.LeasedMemory;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package io.outboard.bench.device;
 
-import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.driver.CudaFailureException;
 import java.lang.invoke.MethodHandle;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;

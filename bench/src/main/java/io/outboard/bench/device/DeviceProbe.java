@@ -1,7 +1,7 @@
 package io.outboard.bench.device;
 
 import io.outboard.cuda.CudaMemorySource;
-import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

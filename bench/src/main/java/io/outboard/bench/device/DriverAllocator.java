@@ -63,7 +63,7 @@ public interface DriverAllocator extends AutoCloseable {
      * What the device reports as in use: total less free, of all processes together.
      *
      * @return bytes, 0 or more
-     * @throws io.outboard.cuda.memory.CudaFailureException if CUDA fails
+     * @throws io.outboard.cuda.driver.CudaFailureException if CUDA fails
      */
     long usedBytes();
 
@@ -71,7 +71,7 @@ public interface DriverAllocator extends AutoCloseable {
      * Frees all slots, puts back every setting that was changed, and returns what the driver held in reserve for them.
      * Idempotent.
      *
-     * @throws io.outboard.cuda.memory.CudaFailureException if CUDA fails; everything was tried
+     * @throws io.outboard.cuda.driver.CudaFailureException if CUDA fails; everything was tried
      */
     @Override
     void close();

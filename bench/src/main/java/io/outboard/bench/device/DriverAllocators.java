@@ -1,7 +1,7 @@
 package io.outboard.bench.device;
 
 import io.outboard.cuda.CudaMemorySource;
-import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import java.util.List;
 
 /** The driver's allocators, by name. Naming them loads nothing; opening one loads JCuda. */
@@ -33,7 +33,7 @@ public final class DriverAllocators {
      * @return the allocator, all slots free
      * @throws IllegalArgumentException if an argument is outside of its range; nothing was opened
      * @throws CudaUnavailableException if there is no such device; nothing was opened
-     * @throws io.outboard.cuda.memory.CudaFailureException if CUDA fails; nothing stays open
+     * @throws io.outboard.cuda.driver.CudaFailureException if CUDA fails; nothing stays open
      */
     public static DriverAllocator open(final String name, final int device, final int slots) {
         if (!names().contains(name)) {

@@ -1,6 +1,6 @@
 package io.outboard.bench.device;
 
-import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.driver.CudaFailureException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;

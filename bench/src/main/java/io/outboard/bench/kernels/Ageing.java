@@ -4,7 +4,7 @@ import io.outboard.bench.kernels.KernelLauncher.Word;
 import io.outboard.bench.worker.BenchDevice;
 import io.outboard.bench.worker.Stopwatch;
 import io.outboard.core.Region;
-import io.outboard.cuda.KernelModule;
+import io.outboard.cuda.kernels.KernelModule;
 import java.time.Duration;
 
 /**

@@ -1,8 +1,8 @@
 package io.outboard.bench.kernels;
 
-import io.outboard.cuda.DeviceHeap;
-import io.outboard.cuda.DeviceHeapBuilder;
-import io.outboard.cuda.DeviceHeapStatistics;
+import io.outboard.cuda.kernels.DeviceHeap;
+import io.outboard.cuda.kernels.DeviceHeapBuilder;
+import io.outboard.cuda.kernels.DeviceHeapStatistics;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

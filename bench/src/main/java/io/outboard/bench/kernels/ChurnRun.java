@@ -6,8 +6,8 @@ import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.worker.BenchDevice;
 import io.outboard.bench.worker.Stopwatch;
 import io.outboard.core.Region;
-import io.outboard.cuda.DeviceHeapStatistics;
-import io.outboard.cuda.KernelModule;
+import io.outboard.cuda.kernels.DeviceHeapStatistics;
+import io.outboard.cuda.kernels.KernelModule;
 import java.time.Duration;
 
 /**

@@ -1,7 +1,7 @@
 package io.outboard.bench.kernels;
 
-import io.outboard.cuda.DeviceAllocator;
-import io.outboard.cuda.kernels.DevicePtx;
+import io.outboard.cuda.kernels.DeviceAllocator;
+import io.outboard.cuda.kernels.internal.DevicePtx;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

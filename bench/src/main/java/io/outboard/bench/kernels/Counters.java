@@ -2,7 +2,7 @@ package io.outboard.bench.kernels;
 
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.worker.BenchDevice;
-import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.driver.DevicePointers;
 import java.util.Locale;
 import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;

@@ -3,9 +3,9 @@ package io.outboard.bench.kernels;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.worker.BenchDevice;
 import io.outboard.core.Region;
-import io.outboard.cuda.DeviceAllocator;
-import io.outboard.cuda.KernelModule;
-import io.outboard.cuda.kernels.TextResource;
+import io.outboard.cuda.kernels.DeviceAllocator;
+import io.outboard.cuda.kernels.KernelModule;
+import io.outboard.cuda.kernels.internal.TextResource;
 import java.util.HashMap;
 import java.util.Map;
 

@@ -2,8 +2,8 @@ package io.outboard.bench.kernels;
 
 import io.outboard.bench.worker.Stopwatch;
 import io.outboard.core.Region;
-import io.outboard.cuda.DeviceHeap;
-import io.outboard.cuda.KernelModule;
+import io.outboard.cuda.kernels.DeviceHeap;
+import io.outboard.cuda.kernels.KernelModule;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import jcuda.Pointer;

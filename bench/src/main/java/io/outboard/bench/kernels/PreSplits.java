@@ -1,6 +1,6 @@
 package io.outboard.bench.kernels;
 
-import io.outboard.cuda.PreSplit;
+import io.outboard.cuda.kernels.PreSplit;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;

@@ -1,8 +1,8 @@
 package io.outboard.bench.programs;
 
-import io.outboard.cuda.ObjectHeap;
-import io.outboard.cuda.ObjectHeapBuilder;
-import io.outboard.cuda.ObjectHeapStatistics;
+import io.outboard.cuda.kernels.ObjectHeap;
+import io.outboard.cuda.kernels.ObjectHeapBuilder;
+import io.outboard.cuda.kernels.ObjectHeapStatistics;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.ObjIntConsumer;

@@ -1,6 +1,6 @@
 package io.outboard.bench.programs;
 
-import io.outboard.cuda.DeviceAllocator;
+import io.outboard.cuda.kernels.DeviceAllocator;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

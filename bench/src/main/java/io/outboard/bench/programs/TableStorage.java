@@ -2,9 +2,9 @@ package io.outboard.bench.programs;
 
 import io.outboard.bench.worker.BenchDevice;
 import io.outboard.core.Region;
-import io.outboard.cuda.DeviceAllocator;
-import io.outboard.cuda.DeviceHeap;
-import io.outboard.cuda.DeviceHeapStatistics;
+import io.outboard.cuda.kernels.DeviceAllocator;
+import io.outboard.cuda.kernels.DeviceHeap;
+import io.outboard.cuda.kernels.DeviceHeapStatistics;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;

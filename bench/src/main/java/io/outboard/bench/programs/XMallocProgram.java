@@ -2,7 +2,7 @@ package io.outboard.bench.programs;
 
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.worker.BenchDevice;
-import io.outboard.cuda.DeviceAllocator;
+import io.outboard.cuda.kernels.DeviceAllocator;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;

@@ -4,7 +4,7 @@ import com.sun.management.OperatingSystemMXBean;
 import io.outboard.bench.common.OptionValue;
 import io.outboard.bench.common.WrongUseException;
 import io.outboard.cuda.CudaLendingDevice;
-import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import io.outboard.service.LendingDevice;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;

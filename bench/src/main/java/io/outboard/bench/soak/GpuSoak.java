@@ -4,7 +4,7 @@ import io.outboard.cuda.Outboard;
 import io.outboard.cuda.OutboardDriver;
 import io.outboard.cuda.OutboardOptions;
 import io.outboard.cuda.OutboardRuntime;
-import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolStatistics;
 import io.outboard.pool.ReusePolicy;

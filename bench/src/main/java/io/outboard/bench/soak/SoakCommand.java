@@ -11,7 +11,7 @@ import io.outboard.bench.device.DeviceProbe;
 import io.outboard.bench.report.Units;
 import io.outboard.cuda.CudaDevice;
 import io.outboard.cuda.CudaMemorySource;
-import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import io.outboard.pool.ReusePolicy;
 import java.io.PrintWriter;
 import java.util.ArrayList;

@@ -2,8 +2,8 @@ package io.outboard.bench.worker;
 
 import io.outboard.core.Region;
 import io.outboard.cuda.CudaMemorySource;
-import io.outboard.cuda.memory.CudaFailureException;
-import io.outboard.cuda.memory.DevicePointers;
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.driver.DevicePointers;
 import jcuda.Pointer;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdevice_attribute;

@@ -3,7 +3,7 @@ package io.outboard.bench.device;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.outboard.cuda.CudaMemorySource;
-import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import org.junit.jupiter.api.Assumptions;
 
 /** Lets a test run only where a GPU works. */

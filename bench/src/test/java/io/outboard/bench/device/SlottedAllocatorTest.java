@@ -3,7 +3,7 @@ package io.outboard.bench.device;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.outboard.cuda.memory.CudaFailureException;
+import io.outboard.cuda.driver.CudaFailureException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.fail;
 
 import io.outboard.bench.Main;
 import io.outboard.cuda.CudaMemorySource;
-import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import java.io.File;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -50,7 +50,8 @@ class SnippetsTest {
     private static final String IMPORTS = """
             import io.outboard.core.*;
             import io.outboard.cuda.*;
-            import io.outboard.cuda.memory.*;
+            import io.outboard.cuda.kernels.*;
+            import io.outboard.cuda.driver.*;
             import io.outboard.pool.*;
             import io.outboard.service.*;
             import java.nio.file.*;

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.bench.worker.MadeKernels;
-import io.outboard.cuda.PreSplit;
+import io.outboard.cuda.kernels.PreSplit;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

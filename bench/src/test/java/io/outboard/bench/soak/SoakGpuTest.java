@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.cuda.CudaMemorySource;
-import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import io.outboard.pool.ReusePolicy;
 import java.util.List;
 import org.junit.jupiter.api.Assumptions;

@@ -3,7 +3,7 @@ package io.outboard.bench.threads;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.cuda.CudaMemorySource;
-import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;

@@ -10,7 +10,7 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import io.outboard.bench.kernels.KernelWorker;
 import io.outboard.bench.report.kernels.KernelResult;
 import io.outboard.cuda.CudaMemorySource;
-import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

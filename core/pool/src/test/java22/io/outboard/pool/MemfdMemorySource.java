@@ -3,7 +3,7 @@ package io.outboard.pool;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.MemorySource;
-import io.outboard.core.Pieces;
+import io.outboard.core.PiecedRegion;
 import io.outboard.core.Region;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -68,7 +68,7 @@ final class MemfdMemorySource implements MemorySource {
     /** Whether memory is behind all of a block, by what this source was told; touching it shows whether that is so. */
     synchronized boolean hasMemory(final long address, final long sizeBytes) {
         for (final Growable growable : growables) {
-            if (growable.region.contains(address)) {
+            if (growable.region().contains(address)) {
                 return growable.hasMemory(address, sizeBytes);
             }
         }
@@ -82,10 +82,9 @@ final class MemfdMemorySource implements MemorySource {
         }
         checkOpen();
         checkFree(sizeBytes);
-        final Growable growable = new Growable(roundUp(sizeBytes));
-        growables.add(growable);
-        growable.commit(growable.region.address(), roundUp(sizeBytes), roundUp(sizeBytes));
-        final Region region = new Region(growable.region.address(), sizeBytes);
+        final Growable growable = reserved(roundUp(sizeBytes));
+        growable.commit(growable.region().address(), roundUp(sizeBytes), roundUp(sizeBytes));
+        final Region region = new Region(growable.region().address(), sizeBytes);
         out.put(region, growable);
         return region;
     }
@@ -110,9 +109,14 @@ final class MemfdMemorySource implements MemorySource {
         if (sizeBytes == 0) {
             return Optional.empty();
         }
-        final Growable growable = new Growable(sizeBytes);
+        return Optional.of(reserved(sizeBytes));
+    }
+
+    /** Of a unit more than that, since pages are aligned to less than units are. */
+    private Growable reserved(final long sizeBytes) {
+        final Growable growable = new Growable(memory.reserve(sizeBytes + UNIT_BYTES), sizeBytes);
         growables.add(growable);
-        return Optional.of(growable);
+        return growable;
     }
 
     @Override
@@ -147,71 +151,26 @@ final class MemfdMemorySource implements MemorySource {
     }
 
     /** Under the source's lock, since all share its slots. */
-    private final class Growable implements GrowableRegion {
+    private final class Growable extends PiecedRegion {
 
         private final long reserved;
-        private final long reservedBytes;
-        private final Region region;
-
-        private final Pieces pieces;
 
         /** By piece, which of the source's slots its units have. */
         private final Map<Long, int[]> slots = new HashMap<>();
 
-        Growable(final long sizeBytes) {
-            // Pages are aligned to less than units are.
-            reservedBytes = sizeBytes + UNIT_BYTES;
-            reserved = memory.reserve(reservedBytes);
-            region = new Region(roundUp(reserved), sizeBytes);
-            pieces = new Pieces(region, UNIT_BYTES);
-        }
-
-        @Override
-        public Region region() {
-            return region;
-        }
-
-        @Override
-        public long unitBytes() {
-            return UNIT_BYTES;
-        }
-
-        @Override
-        public long committedBytes() {
-            synchronized (MemfdMemorySource.this) {
-                return pieces.bytes();
-            }
-        }
-
-        @Override
-        public long endBytes() {
-            synchronized (MemfdMemorySource.this) {
-                return pieces.endBytes();
-            }
-        }
-
-        @Override
-        public long pieceFrom(final long address) {
-            synchronized (MemfdMemorySource.this) {
-                return pieces.from(address);
-            }
-        }
-
-        @Override
-        public long pieceBytes(final long address) {
-            synchronized (MemfdMemorySource.this) {
-                return pieces.bytesAt(address);
-            }
+        Growable(final long reserved, final long sizeBytes) {
+            super(MemfdMemorySource.this, new Region(roundUp(reserved), sizeBytes), UNIT_BYTES);
+            this.reserved = reserved;
         }
 
         boolean hasMemory(final long address, final long sizeBytes) {
-            long end = region.address();
-            for (final long piece : pieces.all()) {
+            long end = region().address();
+            for (final long piece : pieces()) {
                 end = piece > end ? piece : end;
                 if (piece <= address) {
-                    end = piece + pieces.bytesAt(piece);
+                    end = piece + pieceBytes(piece);
                 } else if (piece == end && end > address) {
-                    end += pieces.bytesAt(piece);
+                    end += pieceBytes(piece);
                 } else {
                     break;
                 }
@@ -220,57 +179,39 @@ final class MemfdMemorySource implements MemorySource {
         }
 
         @Override
-        public void commit(final long address, final long bytes, final long pieceBytes) {
-            synchronized (MemfdMemorySource.this) {
-                checkNotClosed();
-                pieces.checkCommit(address, bytes, pieceBytes);
-                checkFree(bytes);
-                for (long done = 0; done < bytes; done += pieceBytes) {
-                    putNew(address + done, Math.min(pieceBytes, bytes - done));
-                }
+        protected void addChecked(final long address, final long bytes, final long pieceBytes) {
+            checkFree(bytes);
+            for (long done = 0; done < bytes; done += pieceBytes) {
+                putNew(address + done, Math.min(pieceBytes, bytes - done));
             }
         }
 
         @Override
-        public void giveBack(final long[] begins, final int count) {
-            synchronized (MemfdMemorySource.this) {
-                checkNotClosed();
-                pieces.check(begins, count);
-                for (int i = 0; i < count; i++) {
-                    drop(begins[i]);
-                }
+        protected void giveBackChecked(final long[] begins, final int count) {
+            for (int i = 0; i < count; i++) {
+                drop(begins[i]);
             }
         }
 
         @Override
-        public void move(final long[] begins, final int count) {
-            synchronized (MemfdMemorySource.this) {
-                checkNotClosed();
-                pieces.checkMove(begins, count);
-                long to = region.address() + pieces.endBytes();
-                for (int i = 0; i < count; i++) {
-                    final int[] moved = takeAway(begins[i]);
-                    put(to, moved);
-                    to += moved.length * UNIT_BYTES;
-                    unitsMoved += moved.length;
-                }
+        protected void moveChecked(final long[] begins, final int count) {
+            long to = region().address() + endBytes();
+            for (int i = 0; i < count; i++) {
+                final int[] moved = takeAway(begins[i]);
+                put(to, moved);
+                to += moved.length * UNIT_BYTES;
+                unitsMoved += moved.length;
             }
         }
 
         @Override
         public void close() {
             synchronized (MemfdMemorySource.this) {
-                if (growables.contains(this)) {
-                    pieces.all().forEach(this::drop);
+                if (endCalls()) {
+                    pieces().forEach(this::drop);
                     growables.remove(this);
-                    memory.freeAddresses(reserved, reservedBytes);
+                    memory.freeAddresses(reserved, region().sizeBytes() + UNIT_BYTES);
                 }
-            }
-        }
-
-        private void checkNotClosed() {
-            if (!growables.contains(this)) {
-                throw new IllegalStateException("the growable region is closed");
             }
         }
 
@@ -291,13 +232,13 @@ final class MemfdMemorySource implements MemorySource {
             for (int i = 0; i < taken.length; i++) {
                 memory.map(address + i * UNIT_BYTES, UNIT_BYTES, taken[i] * UNIT_BYTES);
             }
-            pieces.add(address, taken.length * UNIT_BYTES, 0);
+            addPiece(address, taken.length * UNIT_BYTES, 0);
             slots.put(address, taken);
         }
 
         private int[] takeAway(final long piece) {
-            memory.unmap(piece, pieces.bytesAt(piece));
-            pieces.remove(piece);
+            memory.unmap(piece, pieceBytes(piece));
+            removePiece(piece);
             return Objects.requireNonNull(slots.remove(piece));
         }
     }

@@ -1,8 +1,7 @@
 package io.outboard.service;
 
 import io.outboard.core.DeviceOutOfMemoryException;
-import io.outboard.core.GrowableRegion;
-import io.outboard.core.Pieces;
+import io.outboard.core.PiecedRegion;
 import io.outboard.core.Region;
 import io.outboard.service.linux.Linux;
 import io.outboard.service.linux.LinuxException;
@@ -15,25 +14,23 @@ import java.util.function.Consumer;
  *
  * <p>Safe for any number of threads.
  */
-final class LeasedRegion implements GrowableRegion {
+final class LeasedRegion extends PiecedRegion {
 
     private final Linux linux;
     private final LenderConnection connection;
     private final Region reserved;
-    private final Pieces pieces;
     private final Consumer<LeasedRegion> onClose;
-    private boolean closed;
 
     private LeasedRegion(
             final Linux linux,
             final LenderConnection connection,
             final Region reserved,
-            final Pieces pieces,
+            final Region region,
             final Consumer<LeasedRegion> onClose) {
+        super(region, connection.unitBytes());
         this.linux = linux;
         this.connection = connection;
         this.reserved = reserved;
-        this.pieces = pieces;
         this.onClose = onClose;
     }
 
@@ -52,43 +49,11 @@ final class LeasedRegion implements GrowableRegion {
             return Optional.empty();
         }
         final Region region = new Region((reserved.address() + unitBytes - 1) & -unitBytes, sizeBytes);
-        return Optional.of(new LeasedRegion(linux, connection, reserved, new Pieces(region, unitBytes), onClose));
+        return Optional.of(new LeasedRegion(linux, connection, reserved, region, onClose));
     }
 
     @Override
-    public Region region() {
-        return pieces.region();
-    }
-
-    @Override
-    public long unitBytes() {
-        return pieces.unitBytes();
-    }
-
-    @Override
-    public synchronized long committedBytes() {
-        return pieces.bytes();
-    }
-
-    @Override
-    public synchronized long endBytes() {
-        return pieces.endBytes();
-    }
-
-    @Override
-    public synchronized long pieceFrom(final long address) {
-        return pieces.from(address);
-    }
-
-    @Override
-    public synchronized long pieceBytes(final long address) {
-        return pieces.bytesAt(address);
-    }
-
-    @Override
-    public synchronized void commit(final long address, final long bytes, final long pieceBytes) {
-        checkOpen();
-        pieces.checkCommit(address, bytes, pieceBytes);
+    protected void addChecked(final long address, final long bytes, final long pieceBytes) {
         long done = 0;
         try {
             while (done < bytes) {
@@ -103,7 +68,7 @@ final class LeasedRegion implements GrowableRegion {
                 for (int i = 0; i < count; i++) {
                     begins[i] = address + i * pieceBytes;
                 }
-                drop(begins, count);
+                giveBackChecked(begins, count);
             }
         }
     }
@@ -113,7 +78,7 @@ final class LeasedRegion implements GrowableRegion {
         boolean done = false;
         try {
             linux.map(address, bytes, lease.descriptor(), false);
-            pieces.add(address, bytes, lease.number());
+            addPiece(address, bytes, lease.number());
             done = true;
         } catch (final LinuxException e) {
             throw DeviceOutOfMemoryException.ofDevice(bytes, 0, e.getMessage());
@@ -126,42 +91,34 @@ final class LeasedRegion implements GrowableRegion {
     }
 
     @Override
-    public synchronized void giveBack(final long[] begins, final int count) {
-        checkOpen();
-        pieces.check(begins, count);
-        drop(begins, count);
-    }
-
-    private void drop(final long[] begins, final int count) {
+    protected void giveBackChecked(final long[] begins, final int count) {
         final long[] leases = new long[count];
         for (int i = 0; i < count; i++) {
             unmap(begins[i]);
-            leases[i] = pieces.remove(begins[i]);
+            leases[i] = removePiece(begins[i]);
         }
         connection.giveBack(leases);
     }
 
     @Override
-    public synchronized void move(final long[] begins, final int count) {
-        checkOpen();
-        pieces.checkMove(begins, count);
-        long to = region().address() + pieces.endBytes();
+    protected void moveChecked(final long[] begins, final int count) {
+        long to = region().address() + endBytes();
         for (int i = 0; i < count; i++) {
-            final long bytes = pieces.bytesAt(begins[i]);
+            final long bytes = pieceBytes(begins[i]);
             try {
                 linux.mapAgain(begins[i], to, bytes);
             } catch (final LinuxException e) {
                 throw new IllegalStateException("a lease can't be mapped elsewhere: " + e.getMessage(), e);
             }
             unmap(begins[i]);
-            pieces.add(to, bytes, pieces.remove(begins[i]));
+            addPiece(to, bytes, removePiece(begins[i]));
             to += bytes;
         }
     }
 
     private void unmap(final long piece) {
         try {
-            linux.unmap(piece, pieces.bytesAt(piece));
+            linux.unmap(piece, pieceBytes(piece));
         } catch (final LinuxException e) {
             throw new IllegalStateException("a lease can't be unmapped: " + e.getMessage(), e);
         }
@@ -170,24 +127,17 @@ final class LeasedRegion implements GrowableRegion {
     @Override
     public void close() {
         synchronized (this) {
-            if (closed) {
+            if (!endCalls()) {
                 return;
             }
-            closed = true;
             try {
                 linux.free(reserved.address(), reserved.sizeBytes());
             } catch (final LinuxException e) {
                 throw new IllegalStateException("addresses can't be given back: " + e.getMessage(), e);
             }
-            connection.giveBack(pieces.all().stream().mapToLong(pieces::remove).toArray());
+            connection.giveBack(pieces().stream().mapToLong(this::removePiece).toArray());
         }
         // Not under this region's lock, since the source closes its regions under its own.
         onClose.accept(this);
-    }
-
-    private void checkOpen() {
-        if (closed) {
-            throw new IllegalStateException("the growable region is closed");
-        }
     }
 }

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safety: safe for any number of threads. Cost: a thread that waits, and one more for a moment when the lender wants memory back;
  * a lease costs two messages each way, and what the device needs to make memory.
  */
-public final class LenderConnection implements AutoCloseable {
+public final class LenderConnection implements Lease.Source {
 
     /** What a lender may take to answer beyond the time that a request may wait. */
     private static final long GRACE_NANOS = 10_000_000_000L;
@@ -100,20 +100,12 @@ public final class LenderConnection implements AutoCloseable {
         return name;
     }
 
-    /**
-     * Which device the memory is of.
-     *
-     * @return its name, see {@link LendingDevice#name}
-     */
+    @Override
     public String device() {
         return session.welcome().text();
     }
 
-    /**
-     * What leases are multiples of.
-     *
-     * @return bytes, a power of two
-     */
+    @Override
     public long unitBytes() {
         return session.welcome().a();
     }
@@ -145,12 +137,7 @@ public final class LenderConnection implements AutoCloseable {
         return session.heldBytes();
     }
 
-    /**
-     * What the quota leaves to this connection, also where others of the name have it, or others have it now and may be made to give
-     * back.
-     *
-     * @return bytes
-     */
+    @Override
     public synchronized long quotaLeftBytes() {
         return Math.max(0, mostBytes() - leasedBytes() + ahead.bytes());
     }
@@ -171,27 +158,17 @@ public final class LenderConnection implements AutoCloseable {
     // Leases
 
     /**
-     * Takes a lease. Its memory is zero.
+     * Takes one lease, as {@link #lease(long, long)} takes the first of several.
      *
      * @param bytes how much, {@code 0 < bytes}, a multiple of {@link #unitBytes}
      * @return the lease, whose descriptor is the caller's to {@linkplain #closeDescriptor close}
-     * @throws IllegalArgumentException if {@code bytes} isn't such a size
-     * @throws IllegalStateException if this connection is closed
-     * @throws DeviceOutOfMemoryException if there is none, for a reason that it names: the device is full, and who holds it; the quota; no
-     *     lender; no descriptor left in this process. Nothing is leased
+     * @throws RuntimeException as there
      */
     public Lease lease(final long bytes) {
         return lease(bytes, bytes);
     }
 
-    /**
-     * As {@link #lease(long)}, the first of several: others are made to give back for all of them at once.
-     *
-     * @param bytes how much, {@code 0 < bytes}, a multiple of {@link #unitBytes}
-     * @param wantedBytes how much this one and those that follow are together, in bytes; counts as {@code bytes} if it is less
-     * @return the lease
-     * @throws RuntimeException as {@link #lease(long)}
-     */
+    @Override
     public Lease lease(final long bytes, final long wantedBytes) {
         if (bytes <= 0 || bytes % unitBytes() != 0) {
             throw new IllegalArgumentException("bytes=" + bytes + " must be > 0 and a multiple of " + unitBytes());
@@ -263,12 +240,7 @@ public final class LenderConnection implements AutoCloseable {
         return lease;
     }
 
-    /**
-     * Gives leases back, whose memory this process has unmapped. Waits until the lender has them off its ledger; without a lender they are
-     * held no longer.
-     *
-     * @param numbers of leases; what isn't held is passed over
-     */
+    @Override
     public void giveBack(final long... numbers) {
         Answer last = null;
         for (final long number : numbers) {
@@ -285,11 +257,7 @@ public final class LenderConnection implements AutoCloseable {
         dropAhead();
     }
 
-    /**
-     * Closes the descriptor of a lease, which the caller has mapped, or given up.
-     *
-     * @param lease what {@link #lease} answered; once
-     */
+    @Override
     public void closeDescriptor(final Lease lease) {
         linux.close(lease.descriptor());
     }
@@ -358,21 +326,12 @@ public final class LenderConnection implements AutoCloseable {
 
     // Those who use the memory
 
-    /**
-     * Adds one that uses what is leased: it is asked to give back when the lender needs memory, and how much it uses. It is called by
-     * threads of this connection.
-     *
-     * @param user whom
-     */
+    @Override
     public void addUser(final MemoryUser user) {
         users.add(Objects.requireNonNull(user, "user"));
     }
 
-    /**
-     * The opposite. Nothing happens if it isn't there.
-     *
-     * @param user whom
-     */
+    @Override
     public void removeUser(final MemoryUser user) {
         users.remove(user);
     }
@@ -390,7 +349,6 @@ public final class LenderConnection implements AutoCloseable {
         users.tell(session);
     }
 
-    /** Ends the connection; what it holds goes off the lender's ledger. What is mapped stays so. Idempotent. */
     @Override
     public void close() {
         dropAhead();

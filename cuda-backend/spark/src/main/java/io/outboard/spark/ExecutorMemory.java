@@ -19,8 +19,8 @@ import org.apache.spark.resource.ResourceInformation;
 /**
  * An executor's pool, and what its tasks have of it. Safe for any number of threads.
  *
- * <p>Spark ends its plugins while tasks may still run. To unmap memory under them would end the process, or a kernel; so the pool is
- * closed when the last task that has taken a buffer has ended.
+ * <p>Spark ends its plugins while tasks may still run. To unmap memory under them would end the process, or a kernel;
+ * so the pool is closed when the last task that has taken a buffer has ended.
  */
 final class ExecutorMemory implements AutoCloseable {
 
@@ -44,7 +44,8 @@ final class ExecutorMemory implements AutoCloseable {
      * Connects to the node's lender.
      *
      * @throws IllegalArgumentException if an option and the executor's resources don't go together
-     * @throws IllegalStateException if there is no lender that lends to this executor; it says by which line one is started
+     * @throws IllegalStateException if there is no lender that lends to this executor; it says by which line one is
+     *     started
      */
     static ExecutorMemory open(
             final ExecutorOptions options, final Map<String, ResourceInformation> resources, final String host) {

@@ -12,7 +12,8 @@ import org.apache.spark.SparkConf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the driver tells executors, by the names of Spark's own configuration. The texts travel, and both sides read them. Immutable.
+ * What the driver tells executors, by the names of Spark's own configuration. The texts travel, and both sides read
+ * them. Immutable.
  *
  * @param values what is set, by option
  */

@@ -7,8 +7,8 @@ import java.nio.ByteBuffer;
 import jcuda.driver.CUdeviceptr;
 
 /**
- * A pool over what a lender lends, with what differs by the lender's device. Safe for any number of threads; when memory runs out, the
- * pool throws {@link DeviceOutOfMemoryException}.
+ * A pool over what a lender lends, with what differs by the lender's device. Safe for any number of threads; when
+ * memory runs out, the pool throws {@link DeviceOutOfMemoryException}.
  */
 interface LentPool extends AutoCloseable {
 

@@ -10,14 +10,15 @@ import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
 
 /**
- * Gives each executor a pool of GPU memory over leases of the lender on its node: {@code spark.plugins=io.outboard.spark.OutboardPlugin}.
- * Tasks use it by {@link OutboardSpark}.
+ * Gives each executor a pool of GPU memory over leases of the lender on its node: {@code
+ * spark.plugins=io.outboard.spark.OutboardPlugin}. Tasks use it by {@link OutboardSpark}.
  *
- * <p>The driver's half checks the options {@code spark.outboard.*} and passes them on; the executor's half connects. An executor whose node
- * has no lender fails to start, and says by which line one is started: the plugin never becomes one.
+ * <p>The driver's half checks the options {@code spark.outboard.*} and passes them on; the executor's half connects. An
+ * executor whose node has no lender fails to start, and says by which line one is started: the plugin never becomes
+ * one.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: a connection and a few threads for an executor. When memory runs out, a task gets
- * {@link io.outboard.core.DeviceOutOfMemoryException}, and the executor goes on.
+ * <p>Thread-safety: safe for any number of threads. Cost: a connection and a few threads for an executor. When memory
+ * runs out, a task gets {@link io.outboard.core.DeviceOutOfMemoryException}, and the executor goes on.
  */
 public final class OutboardPlugin implements SparkPlugin {
 

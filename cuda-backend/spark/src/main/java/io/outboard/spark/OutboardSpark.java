@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Thread-safety: safe for any number of threads. Cost: as {@link Pool} and {@link TaskBuffer}. When memory runs out, {@link
- * DeviceOutOfMemoryException} says whether that is the device, and who holds it, the quota, or that the lender is gone.
+ * <p>Thread-safety: safe for any number of threads. Cost: as {@link Pool} and {@link TaskBuffer}. When memory runs out,
+ * {@link DeviceOutOfMemoryException} says whether that is the device, and who holds it, the quota, or that the lender
+ * is gone.
  */
 public final class OutboardSpark {
 
@@ -25,8 +26,8 @@ public final class OutboardSpark {
     private OutboardSpark() {}
 
     /**
-     * The executor's pool, which all its tasks share. What is taken from it directly outlives the task, and is the caller's to free before
-     * the executor ends.
+     * The executor's pool, which all its tasks share. What is taken from it directly outlives the task, and is the
+     * caller's to free before the executor ends.
      *
      * @return the same at each call, not to be closed
      * @throws IllegalStateException if this process is no executor with {@link OutboardPlugin}
@@ -41,7 +42,8 @@ public final class OutboardSpark {
      * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}
      * @return a buffer, which the task should close; what was there before isn't cleared
      * @throws IllegalArgumentException if {@code sizeBytes <= 0}
-     * @throws IllegalStateException if no task runs in this thread, or this process is no executor with {@link OutboardPlugin}
+     * @throws IllegalStateException if no task runs in this thread, or this process is no executor with {@link
+     *     OutboardPlugin}
      * @throws DeviceOutOfMemoryException if there is no memory; the executor goes on
      */
     public static TaskBuffer buffer(final long sizeBytes) {

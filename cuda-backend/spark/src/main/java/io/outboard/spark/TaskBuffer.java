@@ -6,12 +6,12 @@ import java.nio.ByteBuffer;
 import jcuda.driver.CUdeviceptr;
 
 /**
- * Memory of the executor's pool that one task has, from {@link OutboardSpark#buffer}. The task closes it; what it forgets is freed when it
- * ends, with a warning.
+ * Memory of the executor's pool that one task has, from {@link OutboardSpark#buffer}. The task closes it; what it
+ * forgets is freed when it ends, with a warning.
  *
- * <p>Thread-safety: safe for any number of threads; as ever, one that uses the memory while another closes it is on its own. Cost: that of
- * {@link DeviceBuffer}, some 200 bytes, and some microseconds for the stack that a warning shows. When memory runs out, {@link
- * OutboardSpark#buffer} throws {@link DeviceOutOfMemoryException}.
+ * <p>Thread-safety: safe for any number of threads; as ever, one that uses the memory while another closes it is on its
+ * own. Cost: that of {@link DeviceBuffer}, some 200 bytes, and some microseconds for the stack that a warning shows.
+ * When memory runs out, {@link OutboardSpark#buffer} throws {@link DeviceOutOfMemoryException}.
  */
 public final class TaskBuffer implements AutoCloseable {
 
@@ -50,7 +50,8 @@ public final class TaskBuffer implements AutoCloseable {
     }
 
     /**
-     * A pointer to its first byte, for JCuda. As long as it can be reached, so can the block; the block goes back when the buffer is closed.
+     * A pointer to its first byte, for JCuda. As long as it can be reached, so can the block; the block goes back when
+     * the buffer is closed.
      *
      * @return a pointer of its own at each call
      * @throws IllegalStateException if the buffer is closed
@@ -61,10 +62,11 @@ public final class TaskBuffer implements AutoCloseable {
     }
 
     /**
-     * Its bytes, where the lender lends this machine's memory, {@code outboard serve --device memory}: so a job is tried without a GPU. What
-     * was there before isn't cleared.
+     * Its bytes, where the lender lends this machine's memory, {@code outboard serve --device memory}: so a job is
+     * tried without a GPU. What was there before isn't cleared.
      *
-     * @return a direct buffer, in the machine's order as {@link ByteBuffer#order} says, not to be used once this one is closed
+     * @return a direct buffer, in the machine's order as {@link ByteBuffer#order} says, not to be used once this one is
+     *     closed
      * @throws IllegalStateException if the buffer is closed
      * @throws UnsupportedOperationException if the lender lends a GPU's memory
      * @throws ArithmeticException if the buffer has 2 GiB or more

@@ -13,8 +13,8 @@ import org.apache.spark.util.TaskCompletionListener;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The buffers that one task has open: those that are left when it ends are freed, with a warning for each place where some were taken.
- * Safe for any number of threads: a task may have several.
+ * The buffers that one task has open: those that are left when it ends are freed, with a warning for each place where
+ * some were taken. Safe for any number of threads: a task may have several.
  */
 final class TaskBuffers implements TaskCompletionListener {
 

@@ -20,8 +20,8 @@ final class Jobs {
     private Jobs() {}
 
     /**
-     * A part of the squares' sum, of numbers that went through memory with a pattern of this task; half of the buffers aren't closed. All
-     * tasks have written before one reads again.
+     * A part of the squares' sum, of numbers that went through memory with a pattern of this task; half of the buffers
+     * aren't closed. All tasks have written before one reads again.
      *
      * @param folder where each says that it has written
      * @param together how many tasks run at a time
@@ -46,7 +46,9 @@ final class Jobs {
         return sum / BLOCKS;
     }
 
-    /** As that, each closes its buffers; but the first try of one task ends its executor as a kill from outside does. */
+    /**
+     * As that, each closes its buffers; but the first try of one task ends its executor as a kill from outside does.
+     */
     static long die(final int number, final int victim) throws IOException, InterruptedException {
         final TaskContext task = TaskContext.get();
         try (TaskBuffer buffer = OutboardSpark.buffer(BLOCK_BYTES)) {

@@ -6,7 +6,7 @@ import io.outboard.bench.programs.ProgramCase;
 import io.outboard.bench.programs.Store;
 import io.outboard.bench.report.JsonLine;
 import io.outboard.bench.worker.BenchDevice;
-import io.outboard.cuda.DeviceAllocator;
+import io.outboard.cuda.kernels.DeviceAllocator;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;

@@ -6,7 +6,7 @@ import io.outboard.bench.programs.PartTimes;
 import io.outboard.bench.programs.Storage;
 import io.outboard.bench.worker.BenchDevice;
 import io.outboard.core.Region;
-import io.outboard.cuda.KernelModule;
+import io.outboard.cuda.kernels.KernelModule;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;

@@ -3,9 +3,6 @@ package io.outboard.bench.threads.isolated;
 import io.outboard.bench.device.DriverAllocator;
 import io.outboard.bench.device.DriverAllocators;
 import io.outboard.bench.threads.ThreadSettings;
-import io.outboard.cuda.memory.DevicePointers;
-import jcuda.Pointer;
-import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
@@ -18,6 +15,22 @@ import org.jspecify.annotations.Nullable;
  * An allocator of one slot is kept open meanwhile: it keeps the context, and the driver's pool from giving memory back.
  */
 final class DriverSupply implements Supply {
+
+    private static final CudaBlocks.Functions RUNTIME = new CudaBlocks.Functions(
+            JCuda::cudaSetDevice,
+            "cudaMalloc",
+            (pointer, sizeBytes, stream) -> JCuda.cudaMalloc(pointer, sizeBytes),
+            "cudaFree",
+            (pointer, stream) -> JCuda.cudaFree(pointer),
+            cudaError::stringFor);
+
+    private static final CudaBlocks.Functions ORDERED = new CudaBlocks.Functions(
+            JCuda::cudaSetDevice,
+            "cuMemAllocAsync",
+            JCudaDriver::cuMemAllocAsync,
+            "cuMemFreeAsync",
+            JCudaDriver::cuMemFreeAsync,
+            CUresult::stringFor);
 
     private final int device;
     private final DriverAllocator keeper;
@@ -33,7 +46,9 @@ final class DriverSupply implements Supply {
 
     @Override
     public Blocks blocks() {
-        return streams == null ? new RuntimeBlocks(device) : new OrderedBlocks(device, streams.next());
+        return streams == null
+                ? new CudaBlocks(RUNTIME, device, new CUstream())
+                : new CudaBlocks(ORDERED, device, streams.next());
     }
 
     @Override
@@ -62,85 +77,6 @@ final class DriverSupply implements Supply {
             if (streams != null) {
                 streams.close();
             }
-        }
-    }
-
-    private static void check(final String call, final int code) {
-        if (code != cudaError.cudaSuccess) {
-            throw new IllegalStateException(call + " failed: " + cudaError.stringFor(code));
-        }
-    }
-
-    private static void checkDriver(final String call, final int code) {
-        if (code != CUresult.CUDA_SUCCESS) {
-            throw new IllegalStateException(call + " failed: " + CUresult.stringFor(code));
-        }
-    }
-
-    /** Makes the device's primary context the thread's, also a new thread's. */
-    private abstract static class OfDevice extends Blocks {
-
-        private final int device;
-        private Thread user = Thread.currentThread();
-
-        OfDevice(final int device) {
-            this.device = device;
-        }
-
-        final void enter() {
-            final Thread current = Thread.currentThread();
-            if (user != current) {
-                user = current;
-                check("cudaSetDevice", JCuda.cudaSetDevice(device));
-            }
-        }
-    }
-
-    private static final class RuntimeBlocks extends OfDevice {
-
-        private final Pointer pointer = new Pointer();
-
-        RuntimeBlocks(final int device) {
-            super(device);
-        }
-
-        @Override
-        long allocate(final long sizeBytes) {
-            enter();
-            check("cudaMalloc", JCuda.cudaMalloc(pointer, sizeBytes));
-            return DevicePointers.address(pointer);
-        }
-
-        @Override
-        void free(final long address) {
-            enter();
-            DevicePointers.set(pointer, address);
-            check("cudaFree", JCuda.cudaFree(pointer));
-        }
-    }
-
-    private static final class OrderedBlocks extends OfDevice {
-
-        private final CUdeviceptr pointer = new CUdeviceptr();
-        private final CUstream stream;
-
-        OrderedBlocks(final int device, final CUstream stream) {
-            super(device);
-            this.stream = stream;
-        }
-
-        @Override
-        long allocate(final long sizeBytes) {
-            enter();
-            checkDriver("cuMemAllocAsync", JCudaDriver.cuMemAllocAsync(pointer, sizeBytes, stream));
-            return DevicePointers.address(pointer);
-        }
-
-        @Override
-        void free(final long address) {
-            enter();
-            DevicePointers.set(pointer, address);
-            checkDriver("cuMemFreeAsync", JCudaDriver.cuMemFreeAsync(pointer, stream));
         }
     }
 }

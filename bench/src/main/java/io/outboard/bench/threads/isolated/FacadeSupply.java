@@ -5,24 +5,34 @@ import io.outboard.cuda.Outboard;
 import io.outboard.cuda.OutboardDriver;
 import io.outboard.cuda.OutboardOptions;
 import io.outboard.cuda.OutboardRuntime;
-import io.outboard.cuda.memory.DevicePointers;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolStatistics;
 import io.outboard.pool.ReusePolicy;
-import java.util.Arrays;
 import java.util.function.ToLongFunction;
 import jcuda.Pointer;
-import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
 import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The facades: the runtime's synchronous functions, or, if stream-ordered, the driver's on {@link ThreadStreams}.
- * A thread has some pointers, into which it writes addresses in turn.
- */
+/** The facades: the runtime's synchronous functions, or, if stream-ordered, the driver's on {@link ThreadStreams}. */
 final class FacadeSupply implements Supply {
+
+    private static final CudaBlocks.Functions RUNTIME = new CudaBlocks.Functions(
+            OutboardRuntime::cudaSetDevice,
+            "cudaMalloc",
+            (pointer, sizeBytes, stream) -> OutboardRuntime.cudaMalloc(pointer, sizeBytes),
+            "cudaFree",
+            (pointer, stream) -> OutboardRuntime.cudaFree(pointer),
+            cudaError::stringFor);
+
+    private static final CudaBlocks.Functions ORDERED = new CudaBlocks.Functions(
+            OutboardRuntime::cudaSetDevice,
+            "cuMemAllocAsync",
+            OutboardDriver::cuMemAllocAsync,
+            "cuMemFreeAsync",
+            OutboardDriver::cuMemFreeAsync,
+            CUresult::stringFor);
 
     private final int device;
     private final @Nullable ThreadStreams streams;
@@ -40,7 +50,9 @@ final class FacadeSupply implements Supply {
 
     @Override
     public Blocks blocks() {
-        return streams == null ? new RuntimeBlocks(device) : new OrderedBlocks(device, streams.next());
+        return streams == null
+                ? new CudaBlocks(RUNTIME, device, new CUstream())
+                : new CudaBlocks(ORDERED, device, streams.next());
     }
 
     @Override
@@ -82,92 +94,6 @@ final class FacadeSupply implements Supply {
     private static void check(final String call, final int code) {
         if (code != cudaError.cudaSuccess) {
             throw new IllegalStateException(call + " failed: " + cudaError.stringFor(code));
-        }
-    }
-
-    /** Lets a thread that is new use the device. */
-    private abstract static class OfDevice extends Blocks {
-
-        private final int device;
-        private Thread user = Thread.currentThread();
-
-        OfDevice(final int device) {
-            this.device = device;
-        }
-
-        final void enter() {
-            final Thread current = Thread.currentThread();
-            if (user != current) {
-                user = current;
-                check("cudaSetDevice", OutboardRuntime.cudaSetDevice(device));
-            }
-        }
-    }
-
-    private static final class RuntimeBlocks extends OfDevice {
-
-        private static final int POINTERS = 64;
-
-        /** As a program has one for each block; and so that no two threads write to one cache line. */
-        private final Pointer[] pointers = new Pointer[POINTERS];
-
-        private int next;
-
-        RuntimeBlocks(final int device) {
-            super(device);
-            Arrays.setAll(pointers, i -> new Pointer());
-        }
-
-        private Pointer pointer() {
-            next = (next + 1) % POINTERS;
-            return pointers[next];
-        }
-
-        @Override
-        long allocate(final long sizeBytes) {
-            enter();
-            final Pointer pointer = pointer();
-            check("cudaMalloc", OutboardRuntime.cudaMalloc(pointer, sizeBytes));
-            return DevicePointers.address(pointer);
-        }
-
-        @Override
-        void free(final long address) {
-            enter();
-            final Pointer pointer = pointer();
-            DevicePointers.set(pointer, address);
-            check("cudaFree", OutboardRuntime.cudaFree(pointer));
-        }
-    }
-
-    private static final class OrderedBlocks extends OfDevice {
-
-        private final CUdeviceptr pointer = new CUdeviceptr();
-        private final CUstream stream;
-
-        OrderedBlocks(final int device, final CUstream stream) {
-            super(device);
-            this.stream = stream;
-        }
-
-        @Override
-        long allocate(final long sizeBytes) {
-            enter();
-            checkDriver("cuMemAllocAsync", OutboardDriver.cuMemAllocAsync(pointer, sizeBytes, stream));
-            return DevicePointers.address(pointer);
-        }
-
-        @Override
-        void free(final long address) {
-            enter();
-            DevicePointers.set(pointer, address);
-            checkDriver("cuMemFreeAsync", OutboardDriver.cuMemFreeAsync(pointer, stream));
-        }
-
-        private static void checkDriver(final String call, final int code) {
-            if (code != CUresult.CUDA_SUCCESS) {
-                throw new IllegalStateException(call + " failed: " + CUresult.stringFor(code));
-            }
         }
     }
 }

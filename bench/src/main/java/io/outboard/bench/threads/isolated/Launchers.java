@@ -1,6 +1,6 @@
 package io.outboard.bench.threads.isolated;
 
-import io.outboard.cuda.KernelModule;
+import io.outboard.cuda.kernels.KernelModule;
 import java.util.ArrayList;
 import java.util.List;
 import jcuda.Pointer;

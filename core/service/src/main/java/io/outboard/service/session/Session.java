@@ -52,7 +52,7 @@ public final class Session implements Runnable {
     private final Handler handler;
     private final Thread thread = new Thread(null, this, "outboard-lessee", 0, false);
 
-    /** Leases, by number. Guarded by the monitor, as the others. */
+    /** Lease.Source, by number. Guarded by the monitor, as the others. */
     private final Map<Long, Held> held = new TreeMap<>();
 
     private final Map<Integer, Answer> awaited = new HashMap<>();

@@ -7,12 +7,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** What the agent prints at exit. */
+/** Makes the lines that the agent prints at exit. */
 final class AgentReport {
 
     private AgentReport() {}
 
-    /** For the process so far. */
+    /** Reports on the process so far. */
     static List<String> lines(final RedirectingTransformer transformer) {
         return lines(transformer.callsByClass(), Outboard.statistics());
     }

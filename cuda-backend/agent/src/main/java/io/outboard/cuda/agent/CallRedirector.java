@@ -21,7 +21,7 @@ final class CallRedirector extends ClassVisitor {
         this.redirections = redirections;
     }
 
-    /** How many calls and handles were changed so far. */
+    /** Answers how many calls and handles were changed so far. */
     int calls() {
         return calls;
     }
@@ -67,7 +67,7 @@ final class CallRedirector extends ClassVisitor {
         };
     }
 
-    /** A constant, or what stands for it. */
+    /** Answers a constant, or what stands for it. */
     private Object redirect(final Object constant) {
         if (constant instanceof Handle handle && handle.getTag() == Opcodes.H_INVOKESTATIC) {
             final String owner = ownerOf(handle.getOwner(), handle.getName(), handle.getDesc());

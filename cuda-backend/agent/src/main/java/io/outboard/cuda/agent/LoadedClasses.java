@@ -7,16 +7,16 @@ import java.util.IdentityHashMap;
 import java.util.List;
 
 /**
- * Changes the classes that other agents made the virtual machine load before. Each goes through the other agents' transformers again, which may
- * fail, or add what mustn't be added any more: a group of classes that fails is divided until such a class is alone, and left out. Confined to
- * one thread.
+ * Changes the classes that other agents made the virtual machine load before. Each class goes through the other agents'
+ * transformers again, which may fail, or add what mustn't be added any more. A group of classes that fails is divided
+ * until such a class is alone, and left out. Confined to one thread.
  */
 final class LoadedClasses {
 
     private final RedirectingTransformer transformer;
     private final Instrumentation instrumentation;
 
-    /** Name and cause of each. */
+    /** The name of each class that was left out, and the cause. */
     private final List<String> leftOut = new ArrayList<>();
 
     LoadedClasses(final RedirectingTransformer transformer, final Instrumentation instrumentation) {
@@ -24,7 +24,9 @@ final class LoadedClasses {
         this.instrumentation = instrumentation;
     }
 
-    /** Changes those whose loader sees what is redirected. What to tell of those that were left out: one line, or none. */
+    /**
+     * Changes classes whose loader sees what is redirected, and answers a line on those that were left out, or none.
+     */
     List<String> redirect() {
         final IdentityHashMap<ClassLoader, Boolean> concerned = new IdentityHashMap<>();
         final Class<?>[] loaded = Arrays.stream(instrumentation.getAllLoadedClasses())
@@ -46,7 +48,7 @@ final class LoadedClasses {
         try {
             instrumentation.retransformClasses(classes.toArray(Class<?>[]::new));
         } catch (final Throwable e) {
-            // Then none of them was changed. Whatever it is, the program is to start.
+            // None of them was changed. The program is to start, whatever was thrown.
             final int half = classes.size() / 2;
             if (half == 0) {
                 leaveOut(classes.get(0).getName(), e);

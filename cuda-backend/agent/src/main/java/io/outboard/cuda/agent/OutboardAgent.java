@@ -2,7 +2,7 @@ package io.outboard.cuda.agent;
 
 import io.outboard.cuda.OutboardDriver;
 import io.outboard.cuda.OutboardRuntime;
-import io.outboard.cuda.foreign.ForeignDriver;
+import io.outboard.cuda.internal.foreign.ForeignDriver;
 import java.lang.instrument.Instrumentation;
 import java.util.ArrayList;
 import java.util.List;

@@ -17,9 +17,9 @@ import org.objectweb.asm.ClassWriter;
 /**
  * Redirects calls in every class that is loaded, except those of JCuda and of Outboard, and a redirection's own source.
  *
- * <p>No lambdas in here: linking them loads classes, and the first class would come here again before it is done. Safe for any
- * number of threads. Cost: one search for each redirection in a class's bytes; only a class that has the source's name is
- * taken apart.
+ * <p>There are no lambdas in here: to link them loads classes, and the first class would come here again before it is
+ * done. Safe for any number of threads. Cost: one search for each redirection in a class's bytes; only a class that has
+ * the source's name is taken apart.
  */
 final class RedirectingTransformer implements ClassFileTransformer {
 
@@ -38,7 +38,7 @@ final class RedirectingTransformer implements ClassFileTransformer {
     }
 
     /**
-     * Whether a class is JCuda's or Outboard's, whose calls mean what they say. Of JCuda's those of its own jar: samples, tools and
+     * Answers whether a class is Outboard's, or of JCuda's own jar, so that its calls stay. Samples, tools and
      * libraries that are called {@code jcuda.}something allocate as any program does.
      */
     static boolean isLeftAlone(final String className) {
@@ -46,17 +46,17 @@ final class RedirectingTransformer implements ClassFileTransformer {
                 || JCUDA.contains(className.substring(0, Math.max(0, className.lastIndexOf('.'))));
     }
 
-    /** Calls changed, by the name of the class that they are in. */
+    /** Counts the calls that were changed, by the name of the class that they are in. */
     Map<String, Integer> callsByClass() {
         return Map.copyOf(callsByClass);
     }
 
-    /** A class wasn't changed after all. */
+    /** Says that a class wasn't changed after all. */
     void forget(final String className) {
         callsByClass.remove(className);
     }
 
-    /** Whether any class of a loader may be changed. */
+    /** Answers whether any class of a loader may be changed. */
     boolean concerns(final ClassLoader loader) {
         for (final Redirection redirection : redirections) {
             if (redirection.holdsIn(loader)) {
@@ -84,8 +84,7 @@ final class RedirectingTransformer implements ClassFileTransformer {
         try {
             return redirect(loader, named, bytes);
         } catch (final RuntimeException | Error e) {
-            // The virtual machine would swallow it. The version of the class file may be too new, or its constants too
-            // many.
+            // The virtual machine would swallow it. The class file may be too new, or have too many constants.
             warnings.accept(internalName
                     + " can't be read, or not be written anew, so its calls of CUDA aren't redirected: " + e);
             return null;
@@ -106,7 +105,7 @@ final class RedirectingTransformer implements ClassFileTransformer {
 
     private byte @Nullable [] redirect(final ClassLoader loader, final List<Redirection> named, final byte[] bytes) {
         final ClassReader reader = new ClassReader(bytes);
-        // Not the argument's name, which a hidden class doesn't have.
+        // The argument isn't used, since a hidden class has no name there.
         final String className = reader.getClassName().replace('/', '.');
         if (isLeftAlone(className) || isSource(className)) {
             return null;
@@ -128,7 +127,9 @@ final class RedirectingTransformer implements ClassFileTransformer {
         return changed;
     }
 
-    /** Asked before anyone looks for the source by its name, since this may be the class that is being loaded. */
+    /**
+     * Compares names before anyone looks for the source by its name, since this may be the class that is being loaded.
+     */
     private boolean isSource(final String className) {
         for (final Redirection redirection : redirections) {
             if (className.equals(redirection.source())) {

@@ -9,17 +9,17 @@ import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.Type;
 
 /**
- * That calls of one class's static functions go to another class.
+ * A rule that calls of one class's static functions go to another class.
  *
  * @param source name of the class that is called
  * @param target name of the class that is to be called instead
  * @param home the target's class loader
- * @param functions name and descriptor of each function that both classes have; none where {@code home} doesn't see the source or
- *     JCuda
+ * @param functions name and descriptor of each function that both classes have; none where {@code home} doesn't see the
+ *     source or JCuda
  */
 record Redirection(String source, String target, @Nullable ClassLoader home, Set<String> functions) {
 
-    /** What every target calls in the end. One whose own signatures are without JCuda's types is found where JCuda is missing, too. */
+    /** Every target calls this class in the end, even one whose signatures have no type of JCuda's. */
     private static final String JCUDA = "jcuda.driver.JCudaDriver";
 
     /** Finds the functions, without running an initialiser of either class. */
@@ -55,7 +55,7 @@ record Redirection(String source, String target, @Nullable ClassLoader home, Set
         return target.replace('.', '/');
     }
 
-    /** Whether a loader's classes mean the same two classes by these names; else a changed call would fail. */
+    /** Answers whether a loader's classes mean the same two classes by these names; else a changed call would fail. */
     boolean holdsIn(final ClassLoader loader) {
         return !functions.isEmpty() && isShared(source, loader) && isShared(target, loader);
     }
@@ -64,7 +64,7 @@ record Redirection(String source, String target, @Nullable ClassLoader home, Set
         try {
             return Class.forName(name, false, loader) == Class.forName(name, false, home);
         } catch (final ClassNotFoundException | LinkageError | RuntimeException e) {
-            // The last: a loader of an application that was stopped, say.
+            // A loader of an application that was stopped, say, throws the last of these.
             return false;
         }
     }

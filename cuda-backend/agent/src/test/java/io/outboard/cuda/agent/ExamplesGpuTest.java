@@ -14,7 +14,7 @@ import examples.Scatter;
 import examples.VectorAdd;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.agent.Jvm.Outcome;
-import io.outboard.cuda.memory.CudaUnavailableException;
+import io.outboard.cuda.driver.CudaUnavailableException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import examples.fake.FakeNatives;
 import io.outboard.cuda.agent.Jvm.Outcome;
-import io.outboard.cuda.foreign.ForeignDriver;
+import io.outboard.cuda.internal.foreign.ForeignDriver;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;

@@ -1,0 +1,50 @@
+package io.outboard.cuda.kernels;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What an {@link ObjectHeap} holds, as {@link ObjectHeap#statistics} found it. Immutable, so safe for any number of
+ * threads.
+ *
+ * @param blockBytes size of a block, in bytes
+ * @param blocks all blocks
+ * @param freeBlocks those of no type
+ * @param misuses objects that were destroyed twice, as far as this was found out
+ * @param types what there is of each type, in the order of the builder's
+ */
+public record ObjectHeapStatistics(
+        int blockBytes, long blocks, long freeBlocks, long misuses, List<ObjectHeapStatistics.Type> types) {
+
+    /** The kernel that counts leaves so many words. */
+    static final int WORDS = 2 * 16 + 2;
+
+    static ObjectHeapStatistics of(final ObjectLayout layout, final long blocks, final long... words) {
+        final List<Type> types = new ArrayList<>();
+        for (int i = 0; i < layout.names().size(); i++) {
+            types.add(new Type(layout.names().get(i), layout.slots().get(i), words[2 * i], words[2 * i + 1]));
+        }
+        return new ObjectHeapStatistics(
+                layout.blockBytes(), blocks, words[WORDS - 2], words[WORDS - 1], List.copyOf(types));
+    }
+
+    /**
+     * One type's objects.
+     *
+     * @param name as it was given to the builder
+     * @param slots objects of a block, from 1 to 64
+     * @param blocks that are of the type
+     * @param objects that there are
+     */
+    public record Type(String name, int slots, long blocks, long objects) {
+
+        /**
+         * Answers how full the blocks are: Springer 2019 calls what is missing fragmentation.
+         *
+         * @return a share of their slots, {@code 0 < fill <= 1}; 1 if there are no blocks
+         */
+        public double fill() {
+            return blocks == 0 ? 1 : (double) objects / (blocks * slots);
+        }
+    }
+}

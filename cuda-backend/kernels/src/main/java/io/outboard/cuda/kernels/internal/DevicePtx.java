@@ -1,0 +1,78 @@
+package io.outboard.cuda.kernels.internal;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * Device code in the jar, as PTX and as the source that {@code ptx.sh} made it from.
+ *
+ * @param name of the PTX, without its ending
+ * @param source name of the CUDA C++ file
+ * @param options of the compiler, beyond those that all have
+ */
+public record DevicePtx(String name, String source, List<String> options) {
+
+    /** These join a warp's requests anyway: coalesced, they are the same code. */
+    static final Set<String> JOINING = Set.of("AtomicMalloc", "AWMalloc", "BitMalloc");
+
+    private static final String FOLDER = "/io/outboard/cuda/kernels/";
+    private static final String SOURCES = "include/";
+
+    /** Kernels that format and scan heaps, whichever the allocator. */
+    public static final DevicePtx HEAP = new DevicePtx("device_heap", "device_heap.cu", List.of());
+
+    /** Kernels that make heaps of objects, and list and count what is there. */
+    public static final DevicePtx OBJECTS = new DevicePtx("object_heap", "object_heap.cu", List.of());
+
+    /**
+     * Answers where {@code outboardMalloc} and {@code outboardFree} of an allocator are, by its name. Not every
+     * allocator has a checked build, see {@code DeviceAllocator.hasCheckedBuild}.
+     */
+    public static DevicePtx of(final String allocator, final boolean coalesced, final boolean checked) {
+        final boolean isApart = coalesced && !JOINING.contains(allocator);
+        final String type = "outboard::" + allocator;
+        final List<String> options = new ArrayList<>(List.of(
+                "--relocatable-device-code=true",
+                "-DOUTBOARD_ALLOCATOR=" + (isApart ? "outboard::Coalesced<" + type + ">" : type)));
+        if (checked) {
+            options.add("-DOUTBOARD_CHECKED");
+        }
+        return new DevicePtx(
+                allocator + (isApart ? "-coalesced" : "") + (checked ? "-checked" : ""),
+                "allocator.cu",
+                List.copyOf(options));
+    }
+
+    public String text() {
+        return read("ptx/" + name + ".ptx.gz");
+    }
+
+    String sourceText() {
+        return read(SOURCES + source);
+    }
+
+    /** Lists the headers, relative to the folder to include from. */
+    static List<String> headers() {
+        return read(SOURCES + "headers.txt").lines().toList();
+    }
+
+    /** Writes all headers, in order of their names, to where compilers are to look for them. */
+    public static List<Path> exportHeaders(final Path folder) throws IOException {
+        final List<Path> files = new ArrayList<>();
+        for (final String name : headers()) {
+            final Path file = folder.resolve(name);
+            Files.createDirectories(Objects.requireNonNull(file.getParent()));
+            files.add(Files.writeString(file, read(SOURCES + name)));
+        }
+        return List.copyOf(files);
+    }
+
+    private static String read(final String resource) {
+        return TextResource.read(DevicePtx.class, FOLDER + resource);
+    }
+}

@@ -1,0 +1,104 @@
+package io.outboard.cuda.kernels;
+
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * The in-kernel allocators with the accesses of their threads in thousands of orders, each fixed by a seed
+ * ({@code interleavings.cpp}), of which each run tries a part: see {@link io.outboard.core.Effort}.
+ */
+@Tag("thorough")
+class DeviceAllocatorInterleavingsTest {
+
+    private static final Path FOLDER = Path.of("target/interleavings");
+    private static final long LIMIT_SECONDS = 60;
+
+    private static CpuProgram unchecked;
+    private static CpuProgram checked;
+
+    @Retention(RetentionPolicy.RUNTIME)
+    @ParameterizedTest
+    @EnumSource(names = {"C_MALLOC", "CF_MALLOC", "CM_MALLOC", "CFM_MALLOC"})
+    @interface TestOfEachList {}
+
+    @BeforeAll
+    static void compile() {
+        unchecked = new CpuProgram("interleavings.cpp", FOLDER.resolve("unchecked"), CpuProgram.OPTIMISATION);
+        checked = new CpuProgram(
+                "interleavings.cpp", FOLDER.resolve("checked"), CpuProgram.OPTIMISATION, "-DOUTBOARD_CHECKED");
+    }
+
+    @TestOfEachList
+    void shouldKeepBlocksApartAndLoseNothing(final DeviceAllocator allocator) {
+        run(unchecked, allocator, "mix", 40_000);
+    }
+
+    @TestOfEachList
+    void shouldRefuseTheSecondOfTwoFreesAtOnce(final DeviceAllocator allocator) {
+        run(checked, allocator, "double-free", 10_000);
+    }
+
+    @TestOfEachList
+    void shouldFindWhatNobodyElseCanTake(final DeviceAllocator allocator) {
+        run(unchecked, allocator, "null", 10_000);
+    }
+
+    /** Free memory that searches once passed: a chunk before it was joined with it. */
+    @TestOfEachList
+    void shouldFindWhatBecomesPartOfAChunkBeforeIt(final DeviceAllocator allocator) {
+        run(unchecked, allocator, "joined", 50_000);
+    }
+
+    /** Free memory that the upper levels once didn't show: its word there had been empty for a moment. */
+    @TestOfEachList
+    void shouldFindWhatIsOpenedInAWordThatBecameEmpty(final DeviceAllocator allocator) {
+        run(unchecked, allocator, "emptied", 100_000);
+    }
+
+    /** Free memory of a word whose bit above a thread clears, since it uses up what was open there. */
+    @TestOfEachList
+    void shouldFindWhatIsOpenedInAWordThatIsUsedUp(final DeviceAllocator allocator) {
+        run(unchecked, allocator, "moved", 100_000);
+    }
+
+    /** Once a single call found out that thousands of words had been used up: 8,000 accesses and more. */
+    @TestOfEachList
+    void shouldNotNeedMoreAccessesWhileAHeapFills(final DeviceAllocator allocator) {
+        run(unchecked, allocator, "fill", 5);
+    }
+
+    /** Memory orders: loads that may read what was overwritten, where nothing that was acquired says otherwise. */
+    @TestOfEachList
+    void shouldHoldWhereLoadsReadWhatWasOverwritten(final DeviceAllocator allocator) {
+        run(unchecked, allocator, "weak-mix", 10_000);
+        run(unchecked, allocator, "weak-null", 10_000);
+        run(unchecked, allocator, "weak-joined", 20_000);
+        run(unchecked, allocator, "weak-emptied", 20_000);
+        run(unchecked, allocator, "weak-moved", 20_000);
+    }
+
+    /** Once all threads waited for one that had added too much and not taken it back. */
+    @ParameterizedTest
+    @EnumSource(names = {"ATOMIC_MALLOC", "AW_MALLOC"})
+    void shouldNotWaitForAStalledThread(final DeviceAllocator allocator) {
+        run(unchecked, allocator, "stalled", 20_000);
+    }
+
+    /** Once a search came by a chunk's new end before the chunk there was in sight. */
+    @ParameterizedTest
+    @CsvSource({"C_MALLOC, 151472", "CM_MALLOC, 309718"})
+    void shouldPassSeedsThatFailed(final DeviceAllocator allocator, final String seed) {
+        unchecked.run(LIMIT_SECONDS, allocator.paperName(), "mix", seed, seed);
+    }
+
+    private static void run(
+            final CpuProgram program, final DeviceAllocator allocator, final String scenario, final long seeds) {
+        program.trySeeds(LIMIT_SECONDS, allocator.paperName(), scenario, seeds);
+    }
+}

@@ -1,0 +1,70 @@
+package io.outboard.cuda.kernels;
+
+import static io.outboard.cuda.internal.facade.GpuProgram.succeed;
+
+import io.outboard.cuda.driver.DevicePointers;
+import io.outboard.cuda.internal.facade.GpuProgram;
+import jcuda.NativePointerObject;
+import jcuda.Pointer;
+import jcuda.driver.CUdeviceptr;
+import jcuda.driver.JCudaDriver;
+
+/** Memory for a heap on a GPU, and kernels that hold blocks of it and count what they see ({@code held.cuh}). */
+final class HeldBlocks implements AutoCloseable {
+
+    /** As in other tests: the limit of the driver's heap can't be raised once a kernel has used it. */
+    static final long HEAP_BYTES = 64L << 20;
+
+    private static final int ALL_COUNTS = 5;
+
+    private final CUdeviceptr memory = new CUdeviceptr();
+    private final CUdeviceptr counts = new CUdeviceptr();
+    private final KernelModule module;
+
+    /** What threads have seen since the last time. */
+    record Counts(long served, long nulls, long misaligned, long overwritten, long late) {
+
+        /** Of threads that saw nothing wrong. */
+        static Counts of(final long served, final long nulls) {
+            return new Counts(served, nulls, 0, 0, 0);
+        }
+    }
+
+    /** Loads kernels from beside this class. */
+    HeldBlocks(final String kernels) {
+        succeed(JCudaDriver.cuMemAlloc(memory, HEAP_BYTES));
+        succeed(JCudaDriver.cuMemsetD8(memory, (byte) 0xA5, HEAP_BYTES));
+        succeed(JCudaDriver.cuMemAlloc(counts, (long) ALL_COUNTS * Long.BYTES));
+        succeed(JCudaDriver.cuMemsetD8(counts, (byte) 0, (long) ALL_COUNTS * Long.BYTES));
+        // The driver wants to know the size of its heap before the kernels.
+        heap(DeviceAllocator.CUDA_MALLOC, HEAP_BYTES).close();
+        module = KernelModule.load(kernels, GpuProgram.text(kernels + ".ptx.gz"));
+    }
+
+    DeviceHeap heap(final DeviceAllocator allocator, final long bytes) {
+        return DeviceHeap.over(DevicePointers.address(memory), bytes)
+                .allocator(allocator)
+                .build();
+    }
+
+    /** The last argument of kernels. */
+    Pointer counts() {
+        return Pointer.to(counts);
+    }
+
+    /** Runs a kernel of a variant, with so many threads or as many as fill blocks. */
+    Counts run(final String kernel, final String variant, final int threads, final NativePointerObject... arguments) {
+        HeapKernels.run(module, variant, kernel + variant, threads, arguments);
+        final long[] values = new long[ALL_COUNTS];
+        succeed(JCudaDriver.cuMemcpyDtoH(Pointer.to(values), counts, (long) ALL_COUNTS * Long.BYTES));
+        succeed(JCudaDriver.cuMemsetD8(counts, (byte) 0, (long) ALL_COUNTS * Long.BYTES));
+        return new Counts(values[0], values[1], values[2], values[3], values[4]);
+    }
+
+    @Override
+    public void close() {
+        module.close();
+        succeed(JCudaDriver.cuMemFree(counts));
+        succeed(JCudaDriver.cuMemFree(memory));
+    }
+}

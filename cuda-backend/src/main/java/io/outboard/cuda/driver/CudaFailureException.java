@@ -1,0 +1,60 @@
+package io.outboard.cuda.driver;
+
+/**
+ * This says that a CUDA call failed, on a device that had worked. Exhausted memory is not among these failures: that is
+ * a {@link io.outboard.core.DeviceOutOfMemoryException}.
+ */
+public final class CudaFailureException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    /** What the call returned. */
+    private final int code;
+
+    /** The name of what it returned. */
+    private final String codeName;
+
+    /**
+     * Keeps the code and its name.
+     *
+     * @param call the function that failed, such as {@code cudaFree}
+     * @param code what it returned, not 0
+     * @param codeName the code's name, such as {@code cudaErrorIllegalAddress}
+     */
+    public CudaFailureException(final String call, final int code, final String codeName) {
+        this(call, code, codeName, "");
+    }
+
+    /**
+     * Keeps the code and its name, with what else CUDA said.
+     *
+     * @param call the function that failed, such as {@code cudaFree}
+     * @param code what it returned, not 0
+     * @param codeName the code's name, such as {@code cudaErrorIllegalAddress}
+     * @param details what is put behind them, which may be several lines, or nothing
+     */
+    public CudaFailureException(final String call, final int code, final String codeName, final String details) {
+        super(call + " failed: " + codeName + " (" + code + ")" + (details.isEmpty() ? "" : ": " + details));
+        this.code = code;
+        this.codeName = codeName;
+    }
+
+    /**
+     * Answers what the call returned.
+     *
+     * @return a {@code cudaError} for a call of the runtime ({@code cuda...}), a {@code CUresult} for one of the driver
+     *     ({@code cu...}); not 0
+     */
+    public int code() {
+        return code;
+    }
+
+    /**
+     * Answers the name of {@link #code()}.
+     *
+     * @return for example {@code cudaErrorIllegalAddress}
+     */
+    public String codeName() {
+        return codeName;
+    }
+}

@@ -1,8 +1,0 @@
-/**
- * The facade for programs that call the driver by {@code java.lang.foreign}, without JCuda. Nothing here is for applications; what is public
- * is so for the agent, and may change without a word.
- */
-@NullMarked
-package io.outboard.cuda.foreign;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,447 @@
+package io.outboard.cuda.internal.facade;
+
+import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.cuda.driver.CudaUnavailableException;
+import io.outboard.cuda.internal.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.CudaContext;
+import io.outboard.cuda.internal.memory.DriverLibrary;
+import io.outboard.cuda.internal.memory.LeasedMemory;
+import io.outboard.cuda.internal.memory.NativeLibrary;
+import io.outboard.cuda.internal.memory.StreamCaptures;
+import io.outboard.cuda.internal.memory.VirtualMemoryCalls;
+import io.outboard.pool.Pool;
+import io.outboard.pool.PoolStatistics;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiFunction;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
+import jcuda.runtime.cudaError;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The facade's pools, one for each CUDA context, which is made when the context is chosen or first used; and the pool
+ * that each thread uses.
+ *
+ * <p>A thread's context is asked for once and then remembered, until the thread says through the facade that it uses
+ * another: a call of the driver would take 40 to 70 nanoseconds. A virtual thread's is asked for each time, since its
+ * device is that of the thread that carries it. An address is looked for in every pool, since programs have few. Safe
+ * for any number of threads.
+ */
+public final class ContextPools {
+
+    private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
+
+    /** This stands for a device's number where there is none, or CUDA doesn't work. */
+    static final int NO_DEVICE = -1;
+
+    /** All of the process-wide state that there is. */
+    private static @Nullable ContextPools ofProcess;
+
+    private static volatile boolean hasToldOfHeap;
+
+    private final @Nullable String family;
+
+    private final Supplier<CudaCalls> loader;
+    private final PoolMaker maker;
+    private final Supplier<? extends PoolMaker.Options> defaults;
+
+    /** The pool that a thread uses; null while that isn't known. */
+    // It isn't static, since tests have several programs, with pools of their own.
+    @SuppressWarnings("ThreadLocalUsage")
+    private final ThreadLocal<@Nullable ContextPool> current = new ThreadLocal<>();
+
+    /** The pool that a thread found last. Races do no harm, since a thread uses it only if it is its own, too. */
+    private @Nullable ContextPool likely;
+
+    private final StreamCaptures captures = new StreamCaptures();
+
+    /** This lock guards which contexts there are. It is taken before the monitor. */
+    private final ReentrantLock contextLock = new ReentrantLock();
+
+    /** Contexts that are gone, though threads may still have them current. */
+    private final Set<Long> ended = ConcurrentHashMap.newKeySet();
+
+    /** This array is replaced under the monitor, and never changed. */
+    private volatile ContextPool[] pools = {};
+
+    /** Per context, those that see its memory, as CUDA knows, and their devices. Guarded by the monitor. */
+    private final Map<Long, Map<Long, Integer>> viewers = new HashMap<>();
+
+    /** This is kept of a pool whose context is gone. */
+    private record EndedPool(int device, PoolStatistics statistics) {}
+
+    /** The pools that have ended. Guarded by the monitor. */
+    private final List<EndedPool> history = new ArrayList<>();
+
+    private PoolMaker.@Nullable Options options;
+
+    /** Begins without pools. Their names begin with {@code family}, or are null; the first one asks for options. */
+    public ContextPools(
+            final @Nullable String family,
+            final Supplier<CudaCalls> loader,
+            final Supplier<Optional<VirtualMemoryCalls>> virtualMemory,
+            final LeasedMemory.Door lender,
+            final Supplier<? extends PoolMaker.Options> defaults) {
+        this.family = family;
+        this.loader = loader;
+        maker = new PoolMaker(virtualMemory, lender);
+        this.defaults = defaults;
+    }
+
+    /** Those of the facades that programs call. {@code defaults} count for who asks first. Nothing of CUDA is touched before a pool is needed. */
+    public static synchronized ContextPools ofProcess(final Supplier<? extends PoolMaker.Options> defaults) {
+        if (ofProcess == null) {
+            ofProcess = new ContextPools(
+                    "facade", NativeLibrary::load, DriverLibrary::virtualMemory, LeasedMemory::connect, defaults);
+        }
+        return ofProcess;
+    }
+
+    StreamCaptures captures() {
+        return captures;
+    }
+
+    /** Sets options of pools that are made or used from now on. It throws if memory has been asked for. */
+    public synchronized void configure(final PoolMaker.Options newOptions) {
+        if (Arrays.stream(pools).anyMatch(pool -> pool.pool().statistics().allocations() > 0)) {
+            throw new IllegalStateException("options must be set before device memory is first asked for");
+        }
+        Arrays.stream(pools).forEach(ContextPool::discard);
+        pools = new ContextPool[0];
+        options = newOptions;
+    }
+
+    // The calling thread's
+
+    /**
+     * Makes the pool of the calling thread's context early, if the thread has one. Beside threads that launch this
+     * takes long, and the first allocation shouldn't wait for it. A failure is told when memory is asked for, since it
+     * comes again then.
+     */
+    void prepare() {
+        final int before = pools.length;
+        try {
+            final ContextPool pool = ofThread(false);
+            if (pool != null && pools.length > before && !captures.any()) {
+                pool.warm();
+            }
+        } catch (final RuntimeException | LinkageError e) {
+            LOGGER.log(System.Logger.Level.DEBUG, "a pool can't be made yet", e);
+        } catch (final OutOfMemoryError e) {
+            tellOnce(e);
+        }
+    }
+
+    /** Forgets the thread's context, since it uses another from now on. */
+    void forget() {
+        current.remove();
+    }
+
+    /**
+     * Finds the pool of the thread's context. If the thread has none, {@code bind} makes the device's primary one
+     * current, as the runtime does; else the answer is null, and the driver refuses.
+     */
+    @Nullable
+    public ContextPool ofThread(final boolean bind) {
+        final ContextPool guess = likely;
+        final ContextPool mine = current.get();
+        // The guess is the same as mine, but the processor goes on with it during the thread-local look-up: an
+        // allocation takes 5 ns less, with one thread and a simulated device, 2026-11-22.
+        if (guess != null && guess == mine && guess.isLive()) {
+            return guess;
+        }
+        return mine != null && mine.isLive() ? mine : find(bind);
+    }
+
+    /** Finds or makes it. Where CUDA doesn't work the answer is null: the caller asks CUDA for the reason. */
+    private @Nullable ContextPool find(final boolean bind) {
+        try {
+            final CudaCalls calls = loader.get();
+            final int[] device = new int[1];
+            final long[] context = new long[1];
+            if (bind && calls.currentDevice(device) != CudaCalls.SUCCESS) {
+                return null;
+            }
+            if (calls.currentContext(context) != CudaCalls.SUCCESS || context[0] == 0 || ended.contains(context[0])) {
+                if (!bind || exclusively(() -> bindPrimary(calls, device[0], context)) != CudaCalls.SUCCESS) {
+                    return null;
+                }
+            }
+            if (calls.currentDevice(device) != CudaCalls.SUCCESS) {
+                return null;
+            }
+            final ContextPool pool = pool(calls, device[0], context[0]);
+            if (!VirtualThreads.isCurrent()) {
+                current.set(pool);
+                likely = pool;
+            }
+            return pool;
+        } catch (final CudaUnavailableException | CudaFailureException e) {
+            return null;
+        } catch (final OutOfMemoryError e) {
+            tellOnce(e);
+            if (isLeasing()) {
+                // The driver would take memory behind the lender's back.
+                throw e;
+            }
+            return null;
+        }
+    }
+
+    private synchronized boolean isLeasing() {
+        return (options == null ? defaults.get() : options).service() != null;
+    }
+
+    /** Logs that the host has no memory for what a pool needs. A program that needs little can do without a pool. */
+    static void tellOnce(final OutOfMemoryError e) {
+        if (!hasToldOfHeap) {
+            hasToldOfHeap = true;
+            try {
+                LOGGER.log(
+                        System.Logger.Level.WARNING,
+                        "this Java virtual machine has no memory for a pool's needs: " + e);
+            } catch (final OutOfMemoryError ignored) {
+                // There is no memory for that line, either.
+            }
+        }
+    }
+
+    private int bindPrimary(final CudaCalls calls, final int device, final long[] context) {
+        int code = calls.setDevice(device);
+        if (code == CudaCalls.SUCCESS) {
+            code = calls.currentContext(context);
+        }
+        if (code == CudaCalls.SUCCESS) {
+            contextMade(context[0]);
+        }
+        return code;
+    }
+
+    private synchronized ContextPool pool(final CudaCalls calls, final int device, final long context) {
+        final ContextPool there = inContext(context);
+        if (there != null) {
+            return there;
+        }
+        if (options == null) {
+            options = defaults.get();
+        }
+        final ContextPool added = maker.make(
+                family == null ? null : family + "-device" + device,
+                new CudaContext(calls, context, device, captures),
+                options);
+        try {
+            viewers.getOrDefault(context, Map.of()).forEach(added::show);
+            for (final ContextPool pool : pools) {
+                if (pool.device() == device) {
+                    // Memory that grows in place belongs to no context.
+                    pool.cover(context);
+                    added.cover(pool.context());
+                }
+            }
+            final ContextPool[] all = Arrays.copyOf(pools, pools.length + 1);
+            all[all.length - 1] = added;
+            // This is a release; it pairs with the acquire of those who look for an address, a device or a context.
+            pools = all;
+            return added;
+        } catch (final CudaFailureException | OutOfMemoryError e) {
+            // Each allocation from now on would leave one behind.
+            added.discard();
+            throw e;
+        }
+    }
+
+    /** Answers the thread's device, or {@link #NO_DEVICE}. */
+    int currentDevice() {
+        final int[] device = new int[1];
+        return asked(calls -> calls.currentDevice(device)) ? device[0] : NO_DEVICE;
+    }
+
+    /** Answers whether the thread has a context current. CUDA isn't asked for 0, since there may be no driver. */
+    boolean isCurrent(final long context) {
+        final long[] current = new long[1];
+        return context != 0 && asked(calls -> calls.currentContext(current)) && current[0] == context;
+    }
+
+    /** Answers the context of a stream that exists, for stream 0 the current one; 0 if there is none. */
+    long contextOf(final long stream) {
+        final long[] context = new long[1];
+        return asked(calls -> calls.streamContext(context, stream)) ? context[0] : 0;
+    }
+
+    /** Makes or ends a context while no other thread does so through the facades, since CUDA uses handles again. */
+    int exclusively(final IntSupplier call) {
+        contextLock.lock();
+        try {
+            return call.getAsInt();
+        } finally {
+            contextLock.unlock();
+        }
+    }
+
+    /** Makes a call that may end a device's primary context; the caller is exclusive. */
+    int endPrimary(final int device, final boolean surely, final IntSupplier call) {
+        final long before = primaryOf(device);
+        final int code = end(before, () -> {
+            final int answer = call.getAsInt();
+            if (answer == CudaCalls.SUCCESS && before != 0 && (surely || primaryOf(device) != before)) {
+                contextEnded(before);
+            }
+            return answer;
+        });
+        forget();
+        return code;
+    }
+
+    /** Makes a call that may end a context; no thread works there for a pool meanwhile, as CUDA demands. */
+    int end(final long context, final IntSupplier call) {
+        final int[] code = new int[1];
+        Runnable action = () -> code[0] = call.getAsInt();
+        for (final ContextPool pool : pools) {
+            final Runnable within = action;
+            action = () -> pool.whileThreadsRest(within);
+        }
+        // This comes first, so that threads stop waiting for the device.
+        captures.whileEnding(action);
+        return code[0];
+    }
+
+    /** Answers a device's primary context; 0 if there is none. */
+    long primaryOf(final int device) {
+        final long[] context = new long[1];
+        return device != NO_DEVICE && asked(calls -> calls.primaryContext(context, device)) ? context[0] : 0;
+    }
+
+    private boolean asked(final ToIntFunction<CudaCalls> call) {
+        try {
+            return call.applyAsInt(loader.get()) == CudaCalls.SUCCESS;
+        } catch (final CudaUnavailableException e) {
+            return false;
+        }
+    }
+
+    // Everyone's
+
+    /** Finds the pool whose region has an address; null if the driver gave it. */
+    @Nullable
+    ContextPool owner(final long address) {
+        for (final ContextPool pool : pools) {
+            if (pool.pool().contains(address)) {
+                return pool;
+            }
+        }
+        return null;
+    }
+
+    /** Finds the first pool of a device, which may have several contexts; null if there is none. */
+    @Nullable
+    ContextPool ofDevice(final int device) {
+        return Arrays.stream(pools)
+                .filter(pool -> pool.device() == device)
+                .findFirst()
+                .orElse(null);
+    }
+
+    public Optional<Pool> poolOf(final int device) {
+        return Optional.ofNullable(ofDevice(device)).map(ContextPool::pool);
+    }
+
+    /** Finds a context's pool; null if there is none. */
+    @Nullable
+    ContextPool inContext(final long context) {
+        for (final ContextPool pool : pools) {
+            if (pool.context() == context) {
+                return pool;
+            }
+        }
+        return null;
+    }
+
+    /** Maps the statistics of pools whose context is gone, then of those that live. */
+    public synchronized <T> List<T> statistics(final BiFunction<Integer, PoolStatistics, T> each) {
+        final List<T> all = new ArrayList<>();
+        for (final EndedPool gone : history) {
+            all.add(each.apply(gone.device(), gone.statistics()));
+        }
+        for (final ContextPool pool : pools) {
+            all.add(each.apply(pool.device(), pool.pool().statistics()));
+        }
+        return all;
+    }
+
+    /** Does for the memory of pools what CUDA did for other memory: the current context sees another's, or no more. */
+    synchronized int changeView(final long context, final boolean shown) {
+        final int device = currentDevice();
+        final long viewer = contextOf(0);
+        if (device == NO_DEVICE || viewer == 0) {
+            return cudaError.cudaErrorInvalidDevice;
+        }
+        final Map<Long, Integer> all = viewers.computeIfAbsent(context, key -> new HashMap<>());
+        try {
+            if (shown) {
+                final ContextPool pool = inContext(context);
+                if (pool != null) {
+                    pool.show(viewer, device);
+                }
+                all.put(viewer, device);
+            } else {
+                all.remove(viewer);
+                hideUnlessSeen(context, device);
+            }
+            return CudaCalls.SUCCESS;
+        } catch (final CudaFailureException e) {
+            return e.code();
+        }
+    }
+
+    /** Hides memory from a device, unless another of its contexts sees it: CUDA gives access to devices. */
+    private void hideUnlessSeen(final long context, final int device) {
+        final ContextPool pool = inContext(context);
+        if (pool != null && !viewers.getOrDefault(context, Map.of()).containsValue(device)) {
+            pool.hide(device);
+        }
+    }
+
+    /** Forgets what a context saw that is gone, and who saw it. */
+    private void forgetViews(final long gone) {
+        viewers.remove(gone);
+        viewers.forEach((context, all) -> {
+            final Integer device = all.remove(gone);
+            try {
+                if (device != null) {
+                    hideUnlessSeen(context, device);
+                }
+            } catch (final CudaFailureException e) {
+                LOGGER.log(System.Logger.Level.DEBUG, "memory is still shown to a device that needs it no more", e);
+            }
+        });
+    }
+
+    /** Says that there is a new context, perhaps with the handle of one that is gone. */
+    void contextMade(final long context) {
+        ended.remove(context);
+    }
+
+    /** Says that a context is gone, and with it its memory, streams and events. */
+    synchronized void contextEnded(final long context) {
+        final ContextPool own = inContext(context);
+        if (own != null) {
+            history.add(new EndedPool(own.device(), own.pool().statistics()));
+        }
+        for (final ContextPool pool : pools) {
+            pool.contextEnded(context);
+        }
+        captures.contextEnded(context);
+        forgetViews(context);
+        ended.add(context);
+        pools = Arrays.stream(pools).filter(ContextPool::isLive).toArray(ContextPool[]::new);
+    }
+}

@@ -1,0 +1,233 @@
+package io.outboard.cuda.internal.facade;
+
+import io.outboard.cuda.internal.memory.ContextMemorySource;
+import io.outboard.cuda.internal.memory.ContextWork;
+import io.outboard.cuda.internal.memory.CudaContext;
+import io.outboard.cuda.internal.memory.LeasedMemory;
+import io.outboard.cuda.internal.memory.VirtualMemoryCalls;
+import io.outboard.pool.Pool;
+import io.outboard.pool.PoolBuilder;
+import io.outboard.pool.ReusePolicy;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the facade's pools: their size, and the source of their memory. Safe for any number of threads. */
+public final class PoolMaker {
+
+    private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
+
+    /** Where a pool grows by whole regions, the first one is the device's memory divided by this. */
+    private static final long FIRST_REGIONS = 32;
+
+    /** Where a pool grows in place, it begins with so little. */
+    private static final long FIRST_BYTES = 64L << 20;
+
+    /** The files that this process has begun. */
+    private static final Set<Path> RECORDINGS = ConcurrentHashMap.newKeySet();
+
+    /** The first device's pool has a name that ends so. It is recorded to the very file that was asked for. */
+    private static final String FIRST_DEVICE = "device0";
+
+    /** A device has no more contexts with pools than this. */
+    private static final int MOST_OF_A_NAME = 100;
+
+    /** The options of a pool; {@code OutboardOptions} says what each means, and what null does. */
+    public interface Options {
+
+        String strategy();
+
+        double share();
+
+        ReusePolicy reuse();
+
+        boolean freeIsBarrier();
+
+        long firstRegionBytes();
+
+        boolean growInPlace();
+
+        Duration keep();
+
+        long leaveBytes();
+
+        @Nullable
+        Long slackBytes();
+
+        @Nullable
+        Path dumpFolder();
+
+        @Nullable
+        Path service();
+
+        @Nullable
+        String serviceName();
+
+        @Nullable
+        Path record();
+    }
+
+    private final Supplier<Optional<VirtualMemoryCalls>> virtualMemory;
+    private final LeasedMemory.Door lender;
+
+    PoolMaker(final Supplier<Optional<VirtualMemoryCalls>> virtualMemory, final LeasedMemory.Door lender) {
+        this.virtualMemory = virtualMemory;
+        this.lender = lender;
+    }
+
+    /** Makes a pool, whose name, null for none, gets a number if another has it. Throws if memory can't be leased. */
+    ContextPool make(final @Nullable String name, final CudaContext context, final Options options) {
+        final ContextMemorySource source = source(context, options);
+        ContextWork work = null;
+        Pool pool = null;
+        try {
+            work = new ContextWork(context);
+            pool = pool(name, source, work, options);
+            return new ContextPool(
+                    context, source, work, pool, options.reuse() != ReusePolicy.IMMEDIATE, options.freeIsBarrier());
+        } catch (final RuntimeException | Error e) {
+            if (pool != null) {
+                pool.close();
+            }
+            source.close();
+            if (work != null) {
+                work.close();
+            }
+            throw e;
+        }
+    }
+
+    private ContextMemorySource source(final CudaContext context, final Options options) {
+        final Path socket = options.service();
+        if (socket == null) {
+            return new ContextMemorySource(context, options.growInPlace() ? virtualMemory : Optional::empty);
+        }
+        final String name = options.serviceName();
+        try {
+            final LeasedMemory leased = lender.connect(
+                    socket, name == null ? "pid-" + ProcessHandle.current().pid() : name, context.device());
+            return new ContextMemorySource(context, leased, options.growInPlace());
+        } catch (final IOException e) {
+            throw new IllegalStateException("outboard.service=" + socket + " can't be used: " + e.getMessage(), e);
+        }
+    }
+
+    /** Makes the pool over a source; JMX and recordings show it by its name. */
+    private static Pool pool(
+            final @Nullable String name,
+            final ContextMemorySource source,
+            final ContextWork work,
+            final Options options) {
+        final long availableBytes = source.availableBytes();
+        final long goodBytes =
+                source.growsInPlace() ? Math.min(FIRST_BYTES, availableBytes) : availableBytes / FIRST_REGIONS;
+        final long firstBytes = options.firstRegionBytes() == 0 ? goodBytes : options.firstRegionBytes();
+        final Supplier<PoolBuilder> description = () -> {
+            final PoolBuilder builder = Pool.over(source)
+                    .strategy(options.strategy())
+                    .reuse(options.reuse(), work)
+                    .firstRegionBytes(Math.max(1, firstBytes))
+                    .limitBytes(Math.max(1, (long) (availableBytes * options.share())))
+                    // Not over a lender, since others lack what is leased ahead of need; nor where a thread can't help.
+                    .growAhead(options.service() == null && source.growsInPlace());
+            if (!options.keep().isZero()) {
+                builder.keep(options.keep(), 0);
+            }
+            if (options.leaveBytes() > 0) {
+                builder.leave(options.leaveBytes());
+            }
+            if (options.slackBytes() != null) {
+                builder.slackBytes(options.slackBytes());
+            }
+            final Path dumpFolder = options.dumpFolder();
+            return dumpFolder == null ? builder : builder.dumpFolder(dumpFolder);
+        };
+        return name == null ? description.get().build() : named(description, name, options.record());
+    }
+
+    /** Adds a number if another context's pool, or the program's, has the name. Without JMX the pool has no name. */
+    private static Pool named(
+            final Supplier<PoolBuilder> description, final String name, final @Nullable Path recording) {
+        for (int number = 1; number <= MOST_OF_A_NAME; number++) {
+            final String numbered = number == 1 ? name : name + "-" + number;
+            try {
+                final Pool pool = description.get().name(numbered).build();
+                if (recording != null) {
+                    record(pool, numbered, recording);
+                }
+                return pool;
+            } catch (final IllegalStateException e) {
+                LOGGER.log(System.Logger.Level.DEBUG, "a pool can't have its name", e);
+            }
+        }
+        return description.get().build();
+    }
+
+    /**
+     * Records a pool until it is closed, its context ends, or the process does; a failure is logged. A file gets a
+     * number if another pool, such as that before a reset of the device, or another process has its name.
+     */
+    private static void record(final Pool pool, final String name, final Path recording) {
+        try {
+            final Path named = ofProcess(recording);
+            final Path first =
+                    name.endsWith(FIRST_DEVICE) ? named : named.resolveSibling(named.getFileName() + "." + name);
+            Path file = first;
+            for (int number = 2; !isRecordedTo(file, pool); number++) {
+                if (number > MOST_OF_A_NAME) {
+                    throw new AccessDeniedException(file.toString(), null, "nor is any name before it free");
+                }
+                file = first.resolveSibling(first.getFileName() + "." + number);
+            }
+            if (file != recording) {
+                LOGGER.log(System.Logger.Level.INFO, "pool " + name + " is recorded to " + file);
+            }
+        } catch (final IOException | IllegalStateException | OutOfMemoryError e) {
+            LOGGER.log(System.Logger.Level.WARNING, "pool " + name + " isn't recorded: " + e);
+        }
+    }
+
+    /** Begins to record, and answers true, unless the file is another pool's, or another process's. */
+    private static boolean isRecordedTo(final Path file, final Pool pool) throws IOException {
+        final Path begun = file.toAbsolutePath().normalize();
+        if (!RECORDINGS.add(begun)) {
+            return false;
+        }
+        boolean done = false;
+        try {
+            pool.record(file);
+            done = true;
+        } catch (final AccessDeniedException e) {
+            // The next name may be free.
+        } finally {
+            if (!done) {
+                RECORDINGS.remove(begun);
+            }
+        }
+        return done;
+    }
+
+    /** Puts the process's number for {@code %p}, the time for {@code %t}, and {@code %} for two, as JFR does. */
+    private static Path ofProcess(final Path recording) {
+        final String time =
+                DateTimeFormatter.ofPattern("uuuu_MM_dd_HH_mm_ss").format(LocalDateTime.now(ZoneId.systemDefault()));
+        final String name = Pattern.compile("%([pt%])")
+                .matcher(recording.toString())
+                .replaceAll(found -> switch (found.group(1)) {
+                    case "p" -> Long.toString(ProcessHandle.current().pid());
+                    case "t" -> time;
+                    default -> "%";
+                });
+        return name.equals(recording.toString()) ? recording : Path.of(name);
+    }
+}

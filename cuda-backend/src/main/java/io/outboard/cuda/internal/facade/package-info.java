@@ -1,0 +1,5 @@
+/** The facades over any pools and any CUDA, and the pools of the contexts. */
+@NullMarked
+package io.outboard.cuda.internal.facade;
+
+import org.jspecify.annotations.NullMarked;

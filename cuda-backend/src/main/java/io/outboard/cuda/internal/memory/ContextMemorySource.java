@@ -1,0 +1,260 @@
+package io.outboard.cuda.internal.memory;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.GrowableRegion;
+import io.outboard.core.MemorySource;
+import io.outboard.core.MemoryUser;
+import io.outboard.core.Region;
+import io.outboard.cuda.driver.CudaFailureException;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import jcuda.driver.CUresult;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A source of device memory for one CUDA context, whichever thread takes it. It calls the driver, so the last error
+ * that the runtime keeps for the program stays as it is; and in the relaxed mode, which doesn't disturb captures into
+ * graphs. Safe for any number of threads.
+ */
+// A scope is used by being open.
+@SuppressWarnings("try")
+public final class ContextMemorySource implements MemorySource {
+
+    private final CudaContext context;
+    private final Supplier<Optional<VirtualMemoryCalls>> virtualMemory;
+
+    /** All memory is leased through this; null if the driver gives it. */
+    private final @Nullable LeasedMemory leased;
+
+    /** For each region that is out, what gives it back. */
+    private final Map<Region, Runnable> out = new LinkedHashMap<>();
+
+    private final Set<CudaGrowableRegion> growables = new LinkedHashSet<>();
+
+    /** Other devices that see the memory of regions that grow in place. */
+    private final SortedSet<Integer> peers = new TreeSet<>();
+
+    private volatile boolean closed;
+
+    /** Makes a source without regions that grow in place. */
+    public ContextMemorySource(final CudaContext context) {
+        this(context, Optional::empty);
+    }
+
+    /** Makes a source with regions that grow in place, where that is possible. */
+    public ContextMemorySource(final CudaContext context, final Supplier<Optional<VirtualMemoryCalls>> virtualMemory) {
+        this(context, virtualMemory, null);
+    }
+
+    /** Makes a source of leased memory, which closes what the memory is leased through. */
+    public ContextMemorySource(final CudaContext context, final LeasedMemory leased, final boolean growsInPlace) {
+        this(context, () -> growsInPlace ? Optional.of(leased) : Optional.empty(), leased);
+    }
+
+    private ContextMemorySource(
+            final CudaContext context,
+            final Supplier<Optional<VirtualMemoryCalls>> virtualMemory,
+            final @Nullable LeasedMemory leased) {
+        this.context = context;
+        this.virtualMemory = virtualMemory;
+        this.leased = leased;
+    }
+
+    @Override
+    public synchronized Region take(final long sizeBytes) {
+        if (sizeBytes <= 0) {
+            throw new IllegalArgumentException("sizeBytes=" + sizeBytes + " must be > 0");
+        }
+        checkOpen();
+        if (leased != null) {
+            return lease(leased, sizeBytes);
+        }
+        final CudaCalls calls = context.calls();
+        final long[] address = new long[1];
+        try (ContextScope scope = new ContextScope(calls, context.handle())) {
+            final int code = StreamCaptures.relaxed(calls, () -> calls.allocate(address, sizeBytes));
+            if (code == CUresult.CUDA_ERROR_OUT_OF_MEMORY) {
+                throw context.outOfMemory("cuMemAlloc", code, sizeBytes);
+            }
+            CudaFailures.check("cuMemAlloc", code);
+        }
+        final Region region = new Region(address[0], sizeBytes);
+        out.put(region, () -> release(region));
+        return region;
+    }
+
+    private Region lease(final LeasedMemory memory, final long sizeBytes) {
+        final long availableBytes = memory.availableBytes();
+        if (sizeBytes > availableBytes) {
+            throw DeviceOutOfMemoryException.ofDevice(sizeBytes, availableBytes, scarcity());
+        }
+        final long[] unitBytes = new long[1];
+        CudaFailures.check("cuMemGetAllocationGranularity", memory.granularity(unitBytes, context.device()));
+        final long wholeBytes = (sizeBytes + unitBytes[0] - 1) & -unitBytes[0];
+        final CudaGrowableRegion whole = CudaGrowableRegion.reserve(memory, context, peers, wholeBytes, wholeBytes)
+                .map(this::keep)
+                .orElseThrow(() -> DeviceOutOfMemoryException.ofDevice(sizeBytes, availableBytes, "no addresses left"));
+        try {
+            whole.commit(whole.region().address(), wholeBytes, wholeBytes);
+        } catch (final RuntimeException | Error e) {
+            whole.close();
+            throw e;
+        }
+        final Region region = new Region(whole.region().address(), sizeBytes);
+        out.put(region, whole::close);
+        return region;
+    }
+
+    @Override
+    public synchronized void giveBack(final Region region) {
+        final Runnable end = out.get(Objects.requireNonNull(region, "region"));
+        if (end == null) {
+            throw new IllegalArgumentException("region=" + region + " must be one that this source has out");
+        }
+        end.run();
+        out.remove(region);
+    }
+
+    /** Gives a region back. The driver waits for all work in the context, so captures don't begin meanwhile. */
+    private void release(final Region region) {
+        final CudaCalls calls = context.calls();
+        context.captures().guarded(() -> {
+            try (ContextScope scope = new ContextScope(calls, context.handle())) {
+                CudaFailures.check("cuMemFree", StreamCaptures.relaxed(calls, () -> calls.release(region.address())));
+                // The region is gone, even if what follows fails.
+                out.remove(region);
+            }
+        });
+    }
+
+    @Override
+    public synchronized Optional<GrowableRegion> reserve(final long bytes, final long addressBytes) {
+        if (bytes <= 0) {
+            throw new IllegalArgumentException("bytes=" + bytes + " must be > 0");
+        }
+        if (addressBytes <= 0) {
+            throw new IllegalArgumentException("addressBytes=" + addressBytes + " must be > 0");
+        }
+        checkOpen();
+        return virtualMemory
+                .get()
+                .flatMap(memory -> CudaGrowableRegion.reserve(memory, context, peers, bytes, addressBytes))
+                .map(this::keep);
+    }
+
+    private CudaGrowableRegion keep(final CudaGrowableRegion added) {
+        growables.removeIf(CudaGrowableRegion::isGone);
+        growables.add(added);
+        return added;
+    }
+
+    /** Lets another device read and write all that grows in place; the driver itself shows it whole regions. */
+    public synchronized void show(final int peer) {
+        try {
+            for (final CudaGrowableRegion growable : growables) {
+                growable.show(peer);
+            }
+            peers.add(peer);
+        } finally {
+            if (!peers.contains(peer)) {
+                growables.forEach(growable -> growable.hide(peer));
+            }
+        }
+    }
+
+    /** Hides from another device what grows in place. */
+    public synchronized void hide(final int peer) {
+        peers.remove(peer);
+        for (final CudaGrowableRegion growable : growables) {
+            growable.hide(peer);
+        }
+    }
+
+    /** Closes this source after its context, which took whole regions along, but not what grows in place. */
+    public synchronized void contextEnded() {
+        out.clear();
+        closeAll(CudaGrowableRegion::contextEnded);
+    }
+
+    @Override
+    public void addUser(final MemoryUser user) {
+        if (leased != null) {
+            leased.addUser(user);
+        }
+    }
+
+    @Override
+    public void removeUser(final MemoryUser user) {
+        if (leased != null) {
+            leased.removeUser(user);
+        }
+    }
+
+    /** Answers whether another process lends all memory. */
+    public boolean isLeased() {
+        return leased != null;
+    }
+
+    /** Answers whether regions may grow in place, if the device can do so. */
+    public boolean growsInPlace() {
+        return virtualMemory.get().isPresent();
+    }
+
+    /** {@inheritDoc} Leased memory that others have now counts, too: they may be made to give it back. */
+    @Override
+    public long availableBytes() {
+        return closed ? 0 : freeBytes();
+    }
+
+    @Override
+    public String scarcity() {
+        return leased == null
+                ? MemorySource.super.scarcity()
+                : "the lender's quota for this process leaves less than is missing";
+    }
+
+    /** Answers the same as {@link #availableBytes}, even once this source is closed. */
+    public long freeBytes() {
+        return leased == null ? context.memory().freeBytes() : leased.availableBytes();
+    }
+
+    /** {@inheritDoc} It tries to give back everything that is out; what fails isn't tried again. */
+    @Override
+    public synchronized void close() {
+        closeAll(CudaGrowableRegion::close);
+    }
+
+    private void closeAll(final Consumer<CudaGrowableRegion> end) {
+        closed = true;
+        CudaFailureException failure = null;
+        for (final CudaGrowableRegion growable : List.copyOf(growables)) {
+            failure = CudaFailures.first(failure, CudaFailures.of(() -> end.accept(growable)));
+        }
+        if (leased != null) {
+            // All regions that were out are among those that grow.
+            leased.close();
+        } else {
+            for (final Runnable giveBack : List.copyOf(out.values())) {
+                failure = CudaFailures.first(failure, CudaFailures.of(giveBack));
+            }
+        }
+        growables.clear();
+        out.clear();
+        CudaFailures.check(failure);
+    }
+
+    private void checkOpen() {
+        if (closed) {
+            throw new IllegalStateException("the memory source is closed");
+        }
+    }
+}

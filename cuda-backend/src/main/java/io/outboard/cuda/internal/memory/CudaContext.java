@@ -1,0 +1,64 @@
+package io.outboard.cuda.internal.memory;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import jcuda.driver.CUresult;
+import jcuda.driver.CUstreamCaptureStatus;
+import jcuda.runtime.cudaError;
+
+/** A CUDA context, its device, and the captures that our work must not disturb. Safe for any number of threads. */
+public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptures captures) {
+
+    /** The memory that a device reports, in bytes. */
+    public record Memory(long freeBytes, long totalBytes) {}
+
+    /** Asks the context's device for its memory. */
+    @SuppressWarnings("try")
+    public Memory memory() {
+        final long[] freeBytes = new long[1];
+        final long[] totalBytes = new long[1];
+        try (ContextScope scope = new ContextScope(calls, handle)) {
+            CudaFailures.check("cuMemGetInfo", calls.contextMemoryInfo(freeBytes, totalBytes));
+        }
+        return new Memory(freeBytes[0], totalBytes[0]);
+    }
+
+    /** Makes the exception to be thrown when the device has no more memory. */
+    DeviceOutOfMemoryException outOfMemory(final String call, final int code, final long wantedBytes) {
+        final Memory memory = memory();
+        return DeviceOutOfMemoryException.ofDevice(
+                wantedBytes,
+                memory.freeBytes(),
+                memory.totalBytes(),
+                call + ": " + CUresult.stringFor(code) + " (" + code + ")");
+    }
+
+    /** Answers this or another context, for its work to be marked; the device doesn't matter for that. */
+    CudaContext other(final long otherHandle) {
+        return otherHandle == handle ? this : new CudaContext(calls, otherHandle, device, captures);
+    }
+
+    boolean enter() {
+        return ContextScope.enter(calls, handle);
+    }
+
+    void leave(final boolean entered) {
+        ContextScope.leave(calls, entered);
+    }
+
+    /** Answers whether a stream of this current context is captured; 0 stands for all that block. */
+    boolean isCapturing(final long stream) {
+        final int[] status = CallScratch.get().status;
+        final int code = calls.captureStatus(status, stream);
+        if (isOfCapture(code)) {
+            return true;
+        }
+        CudaFailures.check("cuStreamIsCapturing", code);
+        return status[0] != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE;
+    }
+
+    /** Answers whether a call was refused since a stream is captured. */
+    static boolean isOfCapture(final int code) {
+        return code >= cudaError.cudaErrorStreamCaptureUnsupported
+                && code <= cudaError.cudaErrorStreamCaptureWrongThread;
+    }
+}

@@ -1,0 +1,52 @@
+package io.outboard.cuda.internal.memory;
+
+import io.outboard.cuda.driver.CudaFailureException;
+import jcuda.driver.CUresult;
+import jcuda.runtime.cudaError;
+import org.jspecify.annotations.Nullable;
+
+/** Functions that make exceptions of codes, and one exception of several. Safe for any number of threads. */
+public final class CudaFailures {
+
+    private CudaFailures() {}
+
+    /** Makes the exception for a call of the driver, by the driver's names; null if the call worked. */
+    static @Nullable CudaFailureException of(final String call, final int code) {
+        return code == CudaCalls.SUCCESS ? null : new CudaFailureException(call, code, CUresult.stringFor(code));
+    }
+
+    /** Does a step and answers what it failed with; null if it worked. */
+    static @Nullable CudaFailureException of(final Runnable step) {
+        try {
+            step.run();
+            return null;
+        } catch (final CudaFailureException e) {
+            return e;
+        }
+    }
+
+    /** Throws if a call of the driver failed. The driver keeps no last error that would have to be cleared. */
+    public static void check(final String call, final int code) {
+        if (code != CudaCalls.SUCCESS) {
+            throw new CudaFailureException(call, code, cudaError.stringFor(code));
+        }
+    }
+
+    static void check(final @Nullable CudaFailureException failure) {
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    /** Answers the first of two failures, with the next one suppressed in it; null if there is none. */
+    static @Nullable CudaFailureException first(
+            final @Nullable CudaFailureException first, final @Nullable CudaFailureException next) {
+        if (first == null) {
+            return next;
+        }
+        if (next != null) {
+            first.addSuppressed(next);
+        }
+        return first;
+    }
+}

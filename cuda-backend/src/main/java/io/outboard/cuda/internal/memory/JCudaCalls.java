@@ -1,0 +1,258 @@
+package io.outboard.cuda.internal.memory;
+
+import io.outboard.cuda.driver.DevicePointers;
+import java.util.function.IntSupplier;
+import jcuda.CudaException;
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUdeviceptr;
+import jcuda.driver.CUevent;
+import jcuda.driver.CUevent_flags;
+import jcuda.driver.CUresult;
+import jcuda.driver.JCudaDriver;
+import jcuda.runtime.JCuda;
+import jcuda.runtime.cudaDeviceProp;
+import jcuda.runtime.cudaError;
+
+/**
+ * This class makes the {@link CudaCalls} by JCuda.
+ *
+ * <p>{@code JCuda.setExceptionsEnabled} is one private switch for the whole process. It belongs to the program, which
+ * may turn it at any moment, so each call here copes with both: a code that is returned, and a {@link CudaException}
+ * that carries only the code's name. Calls that a pool makes often leave no garbage, compiled or not.
+ */
+public class JCudaCalls implements CudaCalls {
+
+    /** CUDA's codes are below this, but for one that releases before 4.1 had. */
+    private static final int CODE_LIMIT = 10_000;
+
+    /** Loads JCuda's native library; {@link NativeLibrary} knows the {@link LinkageError}s of a failure. */
+    JCudaCalls() {
+        JCuda.initialize();
+        // A JCuda with other members is to be found now, and not at the first take. That takes a millisecond.
+        DevicePointers.pointerTo(0);
+        UncheckedCalls.initialize();
+    }
+
+    /** Makes a call of JCuda and answers its code, whether JCuda's exceptions are on or off. */
+    public static int ask(final IntSupplier call) {
+        try {
+            return call.getAsInt();
+        } catch (final CudaException e) {
+            return codeOf(e);
+        }
+    }
+
+    /** A call that captures nothing, so that it makes no garbage. */
+    private interface ScratchCall {
+        int call(CallScratch scratch);
+    }
+
+    private static int ask(final CallScratch scratch, final ScratchCall call) {
+        try {
+            return call.call(scratch);
+        } catch (final CudaException e) {
+            return codeOf(e);
+        }
+    }
+
+    @Override
+    public int deviceCount(final int[] count) {
+        return ask(() -> JCuda.cudaGetDeviceCount(count));
+    }
+
+    @Override
+    public int driverVersion(final int[] version) {
+        return ask(() -> JCuda.cudaDriverGetVersion(version));
+    }
+
+    @Override
+    public int runtimeVersion(final int[] version) {
+        return ask(() -> JCuda.cudaRuntimeGetVersion(version));
+    }
+
+    @Override
+    public int deviceName(final String[] name, final int device) {
+        final cudaDeviceProp properties = new cudaDeviceProp();
+        final int code = ask(() -> JCuda.cudaGetDeviceProperties(properties, device));
+        if (code == SUCCESS) {
+            name[0] = properties.getName().strip();
+        }
+        return code;
+    }
+
+    @Override
+    public int currentDevice(final int[] device) {
+        return ask(() -> JCuda.cudaGetDevice(device));
+    }
+
+    @Override
+    public int setDevice(final int device) {
+        return ask(() -> JCuda.cudaSetDevice(device));
+    }
+
+    @Override
+    public int memoryInfo(final long[] freeBytes, final long[] totalBytes) {
+        return ask(() -> JCuda.cudaMemGetInfo(freeBytes, totalBytes));
+    }
+
+    /** {@inheritDoc} With exceptions on, JCuda throws the error, and clears it all the same. */
+    @Override
+    public void clearLastError() {
+        ask(JCuda::cudaGetLastError);
+    }
+
+    @Override
+    public int currentContext(final long[] context) {
+        final CallScratch scratch = CallScratch.get();
+        final int code = ask(scratch, each -> JCudaDriver.cuCtxGetCurrent(each.context));
+        context[0] = code == SUCCESS ? DevicePointers.handle(scratch.context) : 0;
+        return code;
+    }
+
+    @Override
+    public int pushContext(final long context) {
+        final CallScratch scratch = CallScratch.get();
+        DevicePointers.withHandle(scratch.context, context);
+        return ask(scratch, each -> JCudaDriver.cuCtxPushCurrent(each.context));
+    }
+
+    @Override
+    public int popContext() {
+        return ask(CallScratch.get(), each -> JCudaDriver.cuCtxPopCurrent(each.context));
+    }
+
+    @Override
+    public int synchronize() {
+        return ask(CallScratch.get(), each -> JCudaDriver.cuCtxSynchronize());
+    }
+
+    @Override
+    public int streamContext(final long[] context, final long stream) {
+        if (stream == 0) {
+            return currentContext(context);
+        }
+        final CallScratch scratch = CallScratch.of(stream, 0);
+        final int code = ask(scratch, each -> JCudaDriver.cuStreamGetCtx(each.stream, each.context));
+        context[0] = DevicePointers.handle(scratch.context);
+        return code;
+    }
+
+    @Override
+    public int primaryContext(final long[] context, final int device) {
+        // The driver's devices are plain numbers, the same as the runtime's.
+        final CUdevice handle = DevicePointers.withHandle(new CUdevice(), device);
+        final int[] active = new int[1];
+        final CUcontext result = new CUcontext();
+        context[0] = 0;
+        int code = ask(() -> JCudaDriver.cuDevicePrimaryCtxGetState(handle, new int[1], active));
+        if (code == SUCCESS && active[0] != 0) {
+            // The driver only tells which it is to those who retain it.
+            code = ask(() -> JCudaDriver.cuDevicePrimaryCtxRetain(result, handle));
+            if (code == SUCCESS) {
+                context[0] = DevicePointers.handle(result);
+                code = ask(() -> JCudaDriver.cuDevicePrimaryCtxRelease(handle));
+            }
+        }
+        return code;
+    }
+
+    @Override
+    public int allocate(final long[] address, final long sizeBytes) {
+        final CUdeviceptr pointer = new CUdeviceptr();
+        final int code = ask(() -> JCudaDriver.cuMemAlloc(pointer, sizeBytes));
+        address[0] = code == SUCCESS ? DevicePointers.address(pointer) : 0;
+        return code;
+    }
+
+    @Override
+    public int allocatePitch(final long[] address, final long[] pitchBytes, final long widthBytes, final long height) {
+        final CUdeviceptr pointer = new CUdeviceptr();
+        final int code = ask(() -> JCudaDriver.cuMemAllocPitch(pointer, pitchBytes, widthBytes, height, Integer.BYTES));
+        address[0] = code == SUCCESS ? DevicePointers.address(pointer) : 0;
+        return code;
+    }
+
+    @Override
+    public int release(final long address) {
+        final CUdeviceptr pointer = new CUdeviceptr();
+        DevicePointers.set(pointer, address);
+        return ask(() -> JCudaDriver.cuMemFree(pointer));
+    }
+
+    @Override
+    public int contextMemoryInfo(final long[] freeBytes, final long[] totalBytes) {
+        return ask(() -> JCudaDriver.cuMemGetInfo(freeBytes, totalBytes));
+    }
+
+    @Override
+    public int streamId(final long[] id, final long stream) {
+        final CallScratch scratch = CallScratch.of(stream, 0);
+        final int code = ask(scratch, each -> JCudaDriver.cuStreamGetId(each.stream, each.handle));
+        id[0] = scratch.handle[0];
+        return code;
+    }
+
+    @Override
+    public int queryStream(final long stream) {
+        return UncheckedCalls.queryStream(CallScratch.of(stream, 0).stream);
+    }
+
+    @Override
+    public int createEvent(final long[] event) {
+        final CUevent result = new CUevent();
+        final int code = ask(() -> JCudaDriver.cuEventCreate(result, CUevent_flags.CU_EVENT_DISABLE_TIMING));
+        event[0] = DevicePointers.handle(result);
+        return code;
+    }
+
+    @Override
+    public int destroyEvent(final long event) {
+        return ask(CallScratch.of(0, event), each -> JCudaDriver.cuEventDestroy(each.event));
+    }
+
+    @Override
+    public int recordEvent(final long event, final long stream) {
+        return ask(CallScratch.of(stream, event), each -> JCudaDriver.cuEventRecord(each.event, each.stream));
+    }
+
+    @Override
+    public boolean recordsContexts() {
+        return false;
+    }
+
+    @Override
+    public int recordContext(final long event, final long context) {
+        return CUresult.CUDA_ERROR_NOT_SUPPORTED;
+    }
+
+    @Override
+    public int queryEvent(final long event) {
+        return UncheckedCalls.queryEvent(CallScratch.of(0, event).event);
+    }
+
+    @Override
+    public int captureStatus(final int[] status, final long stream) {
+        final CallScratch scratch = CallScratch.of(stream, 0);
+        final int code = ask(scratch, each -> JCudaDriver.cuStreamIsCapturing(each.stream, each.status));
+        status[0] = scratch.status[0];
+        return code;
+    }
+
+    @Override
+    public int exchangeCaptureMode(final int[] mode) {
+        return ask(() -> JCudaDriver.cuThreadExchangeStreamCaptureMode(mode));
+    }
+
+    /** Finds the code behind an exception, whose message is the code's name and nothing else. This is slow. */
+    static int codeOf(final CudaException exception) {
+        final String name = exception.getMessage();
+        for (int code = 1; code < CODE_LIMIT; code++) {
+            if (cudaError.stringFor(code).equals(name)
+                    || CUresult.stringFor(code).equals(name)) {
+                return code;
+            }
+        }
+        return cudaError.cudaErrorUnknown;
+    }
+}

@@ -1,0 +1,82 @@
+package io.outboard.cuda.internal.memory;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.Region;
+import io.outboard.cuda.driver.CudaFailureException;
+import jcuda.runtime.cudaError;
+import org.junit.jupiter.api.Test;
+
+class ContextMemorySourceTest {
+
+    private static final long REGION_BYTES = 4L << 20;
+
+    private final FakeCuda cuda = new FakeCuda(2);
+    private final StreamCaptures captures = new StreamCaptures();
+    private final long context = cuda.createContext(1);
+    private final ContextMemorySource source = new ContextMemorySource(new CudaContext(cuda, context, 0, captures));
+
+    @Test
+    void shouldTakeFromItsContextWhicheverIsCurrent() {
+        final Region region = source.take(REGION_BYTES);
+
+        assertAll(
+                () -> assertEquals(REGION_BYTES, region.sizeBytes()),
+                () -> assertEquals(REGION_BYTES, cuda.usedBytes(1)),
+                () -> assertEquals(FakeCuda.TOTAL_BYTES - REGION_BYTES, source.availableBytes()),
+                () -> assertEquals(0, cuda.currentContextOrZero()));
+        source.giveBack(region);
+        assertAll(() -> assertEquals(0, cuda.usedBytes(1)), () -> assertFalse(captures.isEntered()));
+    }
+
+    @Test
+    void shouldSayWhatTheDeviceHasFreeWhenItIsFull() {
+        final DeviceOutOfMemoryException thrown =
+                assertThrows(DeviceOutOfMemoryException.class, () -> source.take(2 * FakeCuda.TOTAL_BYTES));
+
+        assertAll(
+                () -> assertEquals(FakeCuda.TOTAL_BYTES, thrown.freeBytes()),
+                () -> assertEquals(0, cuda.lastError()),
+                () -> assertEquals(0, cuda.currentContextOrZero()));
+    }
+
+    @Test
+    void shouldRefuseWhatItDoesNotHaveOut() {
+        final Region region = source.take(REGION_BYTES);
+        source.giveBack(region);
+
+        assertAll(
+                () -> assertThrows(IllegalArgumentException.class, () -> source.take(0)),
+                () -> assertThrows(IllegalArgumentException.class, () -> source.giveBack(region)));
+    }
+
+    @Test
+    void shouldKeepARegionThatCudaDoesNotTakeBack() {
+        final Region region = source.take(REGION_BYTES);
+        cuda.failAt(1, cudaError.cudaErrorIllegalAddress);
+
+        assertThrows(CudaFailureException.class, () -> source.giveBack(region));
+
+        source.giveBack(region);
+        assertAll(() -> assertEquals(0, cuda.usedBytes(1)), () -> assertFalse(captures.isEntered()));
+    }
+
+    @Test
+    void shouldGiveEverythingBackOnClose() {
+        source.take(REGION_BYTES);
+        source.take(REGION_BYTES);
+        source.take(REGION_BYTES);
+        cuda.failAt(1, cudaError.cudaErrorIllegalAddress);
+
+        assertThrows(CudaFailureException.class, source::close);
+
+        source.close();
+        assertAll(
+                () -> assertEquals(REGION_BYTES, cuda.usedBytes(1), "all but the first"),
+                () -> assertThrows(IllegalStateException.class, () -> source.take(1)));
+    }
+}

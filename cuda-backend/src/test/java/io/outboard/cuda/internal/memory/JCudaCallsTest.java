@@ -1,0 +1,71 @@
+package io.outboard.cuda.internal.memory;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.cuda.Gpu;
+import java.lang.invoke.MethodHandle;
+import jcuda.CudaException;
+import jcuda.driver.CUevent;
+import jcuda.driver.CUstream;
+import jcuda.driver.JCudaDriver;
+import jcuda.runtime.JCuda;
+import jcuda.runtime.cudaError;
+import jcuda.runtime.cudaStream_t;
+import org.junit.jupiter.api.Test;
+
+class JCudaCallsTest {
+
+    @Test
+    void shouldFindTheCodeOfEachException() {
+        for (final int code : new int[] {1, 2, 35, 46, 100, 101, 700, 719, 999}) {
+            assertEquals(code, JCudaCalls.codeOf(new CudaException(cudaError.stringFor(code))));
+        }
+    }
+
+    @Test
+    void shouldCallAnUnheardOfExceptionUnknown() {
+        assertEquals(cudaError.cudaErrorUnknown, JCudaCalls.codeOf(new CudaException("no such name")));
+    }
+
+    /** Of the runtime, since the driver's class needs a driver; what {@link UncheckedCalls} finds there exists. */
+    @Test
+    void shouldAskBelowJCudasCheck() throws Throwable {
+        Gpu.requireLibrary();
+        final MethodHandle query = UncheckedCalls.find(JCuda.class, "cudaStreamQueryNative", cudaStream_t.class);
+        final cudaStream_t stream = new cudaStream_t();
+        final int expected = JCuda.cudaStreamQuery(stream);
+        JCuda.setExceptionsEnabled(true);
+        try {
+            assertEquals(expected, (int) query.invokeExact(stream));
+        } finally {
+            JCuda.setExceptionsEnabled(false);
+        }
+        assertNotNull(UncheckedCalls.find(JCudaDriver.class, "cuEventQueryNative", CUevent.class));
+        assertNotNull(UncheckedCalls.find(JCudaDriver.class, "cuStreamQueryNative", CUstream.class));
+    }
+
+    @Test
+    void shouldReturnTheSameCodesWhenJCudaThrows() {
+        Gpu.requireNone();
+        final CudaCalls calls = Gpu.requireLibrary();
+        final int returned = calls.memoryInfo(new long[1], new long[1]);
+
+        JCuda.setExceptionsEnabled(true);
+        try {
+            assertAll(
+                    () -> assertThrows(CudaException.class, () -> JCuda.cudaMemGetInfo(new long[1], new long[1])),
+                    () -> assertTrue(returned != CudaCalls.SUCCESS, "returned=" + returned),
+                    () -> assertEquals(returned, calls.memoryInfo(new long[1], new long[1])),
+                    () -> assertEquals(returned, calls.deviceCount(new int[1])),
+                    () -> assertEquals(returned, calls.setDevice(0)),
+                    () -> assertEquals(returned, calls.deviceName(new String[1], 0)));
+            calls.clearLastError();
+        } finally {
+            JCuda.setExceptionsEnabled(false);
+        }
+    }
+}
