@@ -122,7 +122,7 @@ list_program() {
     program=$1
     store=$2
     shift 2
-    list "bench/src/main/cuda/programs/$program.cu" "bench/target/ptx/io/outboard/bench/programs/$program-$store.ptx.gz" "$@"
+    list "bench/src/main/cuda/programs/$program.cu" "bench/target/ptx/io/outboard/bench/kernels/programs/$program-$store.ptx.gz" "$@"
 }
 
 {

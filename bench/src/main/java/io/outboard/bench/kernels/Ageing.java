@@ -1,8 +1,8 @@
 package io.outboard.bench.kernels;
 
 import io.outboard.bench.kernels.KernelLauncher.Word;
-import io.outboard.bench.worker.BenchDevice;
-import io.outboard.bench.worker.Stopwatch;
+import io.outboard.bench.kernels.worker.BenchDevice;
+import io.outboard.bench.kernels.worker.Stopwatch;
 import io.outboard.core.Region;
 import io.outboard.cuda.KernelModule;
 import java.time.Duration;

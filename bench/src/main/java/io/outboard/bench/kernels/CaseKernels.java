@@ -1,6 +1,6 @@
 package io.outboard.bench.kernels;
 
-import io.outboard.bench.worker.BenchDevice;
+import io.outboard.bench.kernels.worker.BenchDevice;
 import io.outboard.core.Region;
 import java.util.Map;
 

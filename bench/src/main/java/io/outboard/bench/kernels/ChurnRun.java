@@ -1,10 +1,10 @@
 package io.outboard.bench.kernels;
 
+import io.outboard.bench.cli.report.JsonLine;
 import io.outboard.bench.kernels.Counters.Counts;
 import io.outboard.bench.kernels.KernelLauncher.Word;
-import io.outboard.bench.report.JsonLine;
-import io.outboard.bench.worker.BenchDevice;
-import io.outboard.bench.worker.Stopwatch;
+import io.outboard.bench.kernels.worker.BenchDevice;
+import io.outboard.bench.kernels.worker.Stopwatch;
 import io.outboard.core.Region;
 import io.outboard.cuda.DeviceHeapStatistics;
 import io.outboard.cuda.KernelModule;

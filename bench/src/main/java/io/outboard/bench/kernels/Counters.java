@@ -1,7 +1,7 @@
 package io.outboard.bench.kernels;
 
-import io.outboard.bench.report.JsonLine;
-import io.outboard.bench.worker.BenchDevice;
+import io.outboard.bench.cli.report.JsonLine;
+import io.outboard.bench.kernels.worker.BenchDevice;
 import io.outboard.cuda.memory.DevicePointers;
 import java.util.Locale;
 import jcuda.Pointer;

@@ -1,7 +1,7 @@
 package io.outboard.bench.kernels;
 
-import io.outboard.bench.report.JsonLine;
-import io.outboard.bench.worker.BenchDevice;
+import io.outboard.bench.cli.report.JsonLine;
+import io.outboard.bench.kernels.worker.BenchDevice;
 import io.outboard.core.Region;
 import io.outboard.cuda.DeviceAllocator;
 import io.outboard.cuda.KernelModule;
@@ -12,7 +12,7 @@ import java.util.Map;
 /**
  * A device on which cases run, one after the other, each on a fresh heap; the device's primary context becomes the thread's
  * current one. Confined to one thread. A kernel that hangs hangs that thread for good: see {@link
- * io.outboard.bench.worker.Watchdog}.
+ * io.outboard.bench.kernels.worker.Watchdog}.
  */
 final class KernelBench implements AutoCloseable {
 

@@ -1,7 +1,7 @@
 package io.outboard.bench.kernels;
 
-import io.outboard.bench.report.JsonLine;
-import io.outboard.bench.worker.DeviceCase;
+import io.outboard.bench.cli.report.JsonLine;
+import io.outboard.bench.kernels.worker.DeviceCase;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;

@@ -1,6 +1,6 @@
 package io.outboard.bench.kernels;
 
-import io.outboard.bench.worker.Stopwatch;
+import io.outboard.bench.kernels.worker.Stopwatch;
 import io.outboard.core.Region;
 import io.outboard.cuda.DeviceHeap;
 import io.outboard.cuda.KernelModule;

@@ -1,6 +1,6 @@
 package io.outboard.bench.kernels;
 
-import io.outboard.bench.worker.Worker;
+import io.outboard.bench.cli.worker.Worker;
 
 /** The program of the processes in which cases of the test bench run. */
 public final class KernelWorker {

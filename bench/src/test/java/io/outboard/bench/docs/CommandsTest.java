@@ -3,7 +3,7 @@ package io.outboard.bench.docs;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.bench.Main;
+import io.outboard.bench.cli.Main;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyProvider;
 import io.outboard.pool.ReusePolicy;

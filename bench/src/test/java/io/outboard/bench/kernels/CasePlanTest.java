@@ -262,7 +262,8 @@ class CasePlanTest {
         final Set<String> main = names(
                 CasePlan.usual(contenders(), 5, true, 10, HEAPS, EnumSet.of(PlanPart.MAIN)), "CFMMalloc coalesced");
 
-        try (InputStream peers = CasePlan.class.getResourceAsStream("/io/outboard/bench/report/kernel-peers.csv")) {
+        try (InputStream peers =
+                CasePlan.class.getResourceAsStream("/io/outboard/bench/kernels/report/kernel-peers.csv")) {
             new String(Objects.requireNonNull(peers).readAllBytes(), StandardCharsets.UTF_8)
                     .lines()
                     .filter(line -> !line.startsWith("#") && !line.startsWith("case,"))

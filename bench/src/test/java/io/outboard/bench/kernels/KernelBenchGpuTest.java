@@ -3,10 +3,10 @@ package io.outboard.bench.kernels;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.bench.device.GpuDevice;
-import io.outboard.bench.report.kernels.KernelResult;
-import io.outboard.bench.worker.MadeKernels;
-import io.outboard.bench.worker.Watchdog;
+import io.outboard.bench.cli.device.GpuDevice;
+import io.outboard.bench.kernels.report.KernelResult;
+import io.outboard.bench.kernels.worker.MadeKernels;
+import io.outboard.bench.kernels.worker.Watchdog;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.bench.worker.MadeKernels;
+import io.outboard.bench.kernels.worker.MadeKernels;
 import io.outboard.cuda.PreSplit;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

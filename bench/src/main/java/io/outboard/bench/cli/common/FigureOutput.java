@@ -1,0 +1,82 @@
+package io.outboard.bench.cli.common;
+
+import io.outboard.bench.cli.report.JsonLine;
+import io.outboard.bench.cli.report.page.ReportPage;
+import io.outboard.cuda.CudaDevice;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Prints and writes figures that are one JSON object a line, each as it is known, and a table for people. */
+public final class FigureOutput {
+
+    private final OutputOptions options;
+    private final String fileName;
+    private final PrintWriter out;
+    private final @Nullable CudaDevice gpu;
+    private final List<String> lines = new ArrayList<>();
+
+    /**
+     * Nothing printed yet.
+     *
+     * @param options what to print, and where to write
+     * @param fileName of the file in the folder
+     * @param out where to print
+     * @param gpu what was measured on, null without one
+     */
+    public FigureOutput(
+            final OutputOptions options, final String fileName, final PrintWriter out, final @Nullable CudaDevice gpu) {
+        this.options = options;
+        this.fileName = fileName;
+        this.out = out;
+        this.gpu = gpu;
+    }
+
+    /**
+     * Prints a figure at once if that is asked for as JSON, and writes all that are known into the folder that the options ask
+     * for.
+     *
+     * @param line the figure; where it comes from is added to it
+     * @throws IOException if the folder can't be written
+     */
+    public void add(final JsonLine line) throws IOException {
+        line.put("jdk", Environment.jdk())
+                .put("cpu", Environment.cpu())
+                .put("gpu", gpu == null ? null : gpu.toString())
+                .put("commit", Environment.commit());
+        lines.add(line.toString());
+        if (options.json()) {
+            Progress.makeRoom();
+            out.println(line);
+            out.flush();
+        }
+        if (options.out() != null) {
+            options.writeLines(fileName, lines);
+            options.write("environment.json", Environment.json(gpu, "") + "\n");
+        }
+    }
+
+    /**
+     * Prints the table, unless the figures were printed as JSON, and makes the page of the folder that the options ask for.
+     *
+     * @param table prints the figures for people
+     * @throws IOException if the folder can't be written
+     */
+    public void print(final Consumer<PrintWriter> table) throws IOException {
+        if (!options.json()) {
+            table.accept(out);
+        }
+        final Path folder = options.out();
+        if (folder != null) {
+            final Path page = ReportPage.write(folder);
+            if (!options.json()) {
+                out.println("report: " + page);
+            }
+        }
+        out.flush();
+    }
+}

@@ -1,0 +1,83 @@
+package io.outboard.bench.kernels.report;
+
+import io.outboard.bench.cli.report.Headline;
+import io.outboard.bench.cli.report.Html;
+import io.outboard.bench.cli.report.ResultFolder;
+import io.outboard.bench.cli.report.Section;
+import io.outboard.bench.cli.report.Units;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** What allocators in kernels do: tables of every case, and tables and figures of Vinkler and Havran (2014) as ours. */
+public final class KernelsSection implements Section {
+
+    /** Name of the file in the folder: one JSON object a line. */
+    public static final String FILE_NAME = ResultFolder.KERNELS;
+
+    private final ResultFolder folder;
+
+    /**
+     * The section of a folder that has the file.
+     *
+     * @param folder the folder
+     */
+    public KernelsSection(final ResultFolder folder) {
+        this.folder = folder;
+    }
+
+    @Override
+    public String title() {
+        return "In-kernel heaps";
+    }
+
+    /** What the page says first. */
+    public Headline headline() throws IOException {
+        return new KernelHeadline(read()).headline();
+    }
+
+    @Override
+    public String html() throws IOException {
+        final List<KernelResult> results = read();
+        return checks(results)
+                + new KernelFigures(results).html()
+                + new KernelComparison(results).html()
+                + PeerComparison.of(results).stream().map(PeerComparison::html).collect(Collectors.joining())
+                + new KernelEndurance(results).html();
+    }
+
+    private List<KernelResult> read() throws IOException {
+        final List<KernelResult> results = new ArrayList<>();
+        final List<String> lines = folder.lines(FILE_NAME);
+        for (int i = 0; i < lines.size(); i++) {
+            if (!lines.get(i).isBlank()) {
+                results.add(KernelResult.parse(folder.path(FILE_NAME), i + 1, lines.get(i)));
+            }
+        }
+        return results;
+    }
+
+    private static String checks(final List<KernelResult> results) {
+        final List<KernelResult> failed = results.stream()
+                .filter(result -> !result.isComplete() || !result.failedChecks().isEmpty())
+                .toList();
+        final String lead = "<p class=\"lead\">" + Units.count(results.size()) + " cases, "
+                + (failed.isEmpty() ? "every check passed" : failed.size() + " of them failed") + ".</p>\n"
+                + "<p class=\"note\">Checked: 16-byte alignment, bounds, no overlap (every block is filled with a tag of its"
+                + " own and read back), no chunk in use after all is freed, no misuse counted. T: every thread allocates;"
+                + " W: one thread of each warp, as in the paper.</p>\n";
+        return failed.isEmpty()
+                ? lead
+                : lead
+                        + failed.stream()
+                                .map(result -> "<li>" + Html.escape(description(result)) + "</li>\n")
+                                .collect(Collectors.joining("", "<ul class=\"note\">\n", "</ul>\n"));
+    }
+
+    private static String description(final KernelResult result) {
+        final String what =
+                result.isComplete() ? result.failedChecks() : result.text("status") + ": " + result.text("message");
+        return result.contender() + ", " + result.name() + ": " + what;
+    }
+}
