@@ -1,25 +1,18 @@
 package io.outboard.bench.cli;
 
+import io.outboard.bench.cli.common.CommandModule;
 import io.outboard.bench.cli.common.DidYouMean;
 import io.outboard.bench.cli.common.Environment;
 import io.outboard.bench.cli.common.TextTable;
 import io.outboard.bench.cli.common.WrongUseException;
-import io.outboard.bench.cli.plan.PlanCommand;
-import io.outboard.bench.cli.service.ServeCommand;
-import io.outboard.bench.cli.service.TenantsCommand;
-import io.outboard.bench.cli.service.TopCommand;
 import io.outboard.bench.cli.trace.TraceFormatException;
-import io.outboard.bench.kernels.KernelsCommand;
-import io.outboard.bench.measure.check.CheckCommand;
-import io.outboard.bench.measure.compare.CompareCommand;
-import io.outboard.bench.measure.pool.PoolCommand;
-import io.outboard.bench.measure.soak.SoakCommand;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.util.ServiceConfigurationError;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -33,26 +26,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         description =
                 "Measures host-side and in-kernel allocators for GPU memory, and CUDA's own beside them where there is a GPU.",
         footer = "bundle, a command of the launcher, packs all of this for a machine with a GPU and no JDK.",
-        synopsisSubcommandLabel = "COMMAND",
-        subcommands = {
-            MallocLargeCommand.class,
-            ReplayCommand.class,
-            AdviseCommand.class,
-            PlanCommand.class,
-            PictureCommand.class,
-            PoolCommand.class,
-            SoakCommand.class,
-            CheckCommand.class,
-            KernelsCommand.class,
-            StrategiesCommand.class,
-            ReportCommand.class,
-            CompareCommand.class,
-            ServeCommand.class,
-            TopCommand.class,
-            TenantsCommand.class,
-            CommandLine.HelpCommand.class,
-            CompletionCommand.class
-        })
+        synopsisSubcommandLabel = "COMMAND")
 public final class Main {
 
     private static final int FAILED = 1;
@@ -77,9 +51,27 @@ public final class Main {
         System.exit(run(arguments));
     }
 
+    /**
+     * All commands, of every module that is there.
+     *
+     * @return what parses arguments
+     */
+    public static CommandLine commandLine() {
+        return commandLine(new Main());
+    }
+
+    private static CommandLine commandLine(final Main main) {
+        final CommandLine commandLine = new CommandLine(main);
+        Stream.concat(
+                        CommandModule.all().stream().flatMap(module -> module.commands().stream()),
+                        Stream.of(CommandLine.HelpCommand.class, CompletionCommand.class))
+                .forEach(commandLine::addSubcommand);
+        return commandLine;
+    }
+
     static int run(final String... arguments) {
         final Main main = new Main();
-        final CommandLine commandLine = new CommandLine(main);
+        final CommandLine commandLine = commandLine(main);
         commandLine.setUsageHelpWidth(Math.min(TextTable.terminalColumns(), WIDEST_HELP));
         Environment.rememberCommand(arguments);
         commandLine.setCaseInsensitiveEnumValuesAllowed(true);

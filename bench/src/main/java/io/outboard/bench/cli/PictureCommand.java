@@ -4,7 +4,6 @@ import io.outboard.bench.cli.common.OptionValue;
 import io.outboard.bench.cli.common.StrategyNames;
 import io.outboard.bench.cli.common.WrongUseException;
 import io.outboard.bench.cli.measurement.Comparison;
-import io.outboard.bench.cli.measurement.Isolated;
 import io.outboard.bench.cli.measurement.StrategyBench;
 import io.outboard.bench.cli.picture.Picture;
 import io.outboard.bench.cli.picture.PicturePage;
@@ -89,7 +88,7 @@ final class PictureCommand implements Callable<Integer> {
             final StrategyOptions options = StrategyOptions.DEFAULTS.withMaxBlocks(Comparison.maxBlocks(trace));
             final StrategyBench.Smallest found = regionBytes > 0
                     ? new StrategyBench.Smallest(regionBytes, true)
-                    : Isolated.open(strategy, trace, options.maxBlocks()).smallestRegion(step -> {});
+                    : StrategyBench.open(strategy, trace, options.maxBlocks()).smallestRegion(step -> {});
             if (!found.serves()) {
                 spec.commandLine()
                         .getOut()

@@ -1,8 +1,10 @@
 package io.outboard.bench.cli;
 
+import io.outboard.bench.cli.common.CommandModule;
 import io.outboard.bench.cli.common.OptionValue;
 import io.outboard.bench.cli.common.WrongUseException;
-import io.outboard.bench.cli.report.page.ReportPage;
+import io.outboard.bench.cli.report.ReportPage;
+import io.outboard.bench.cli.report.strategies.StrategyParts;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -38,9 +40,9 @@ final class ReportCommand implements Callable<Integer> {
         }
         final Path page;
         try {
-            page = ReportPage.write(directory);
+            page = ReportPage.write(directory, CommandModule.allPageParts());
             if (svg != null) {
-                ReportPage.writePicture(directory, svg);
+                StrategyParts.writePicture(directory, svg);
             }
         } catch (final IllegalArgumentException e) {
             throw new WrongUseException(e);

@@ -4,11 +4,11 @@ import io.outboard.bench.cli.common.FigureOutput;
 import io.outboard.bench.cli.common.Progress;
 import io.outboard.bench.cli.common.TextTable;
 import io.outboard.bench.cli.measurement.Comparison;
-import io.outboard.bench.cli.measurement.Isolated;
 import io.outboard.bench.cli.measurement.MeasureOptions;
 import io.outboard.bench.cli.measurement.ProfileOptions;
 import io.outboard.bench.cli.measurement.StrategyBench;
 import io.outboard.bench.cli.measurement.StrategyBench.Smallest;
+import io.outboard.bench.cli.report.FiguresSection;
 import io.outboard.bench.cli.report.JsonLine;
 import io.outboard.bench.cli.trace.Trace;
 import java.io.IOException;
@@ -23,6 +23,14 @@ import java.util.function.ToDoubleFunction;
  * serve and regions that don't lie among each other. Confined to one thread.
  */
 final class SmallestBySeed {
+
+    /** What a page shows of its figures. */
+    static final FiguresSection.Kind FIGURES = new FiguresSection.Kind(
+            "smallest.jsonl",
+            "Smallest regions over seeds",
+            List.of("profile", "strategy"),
+            List.of("seeds", "firstServedMean", "firstServedWorst", "lastRefusedMean", "lastRefusedWorst", "unserved"),
+            List.of());
 
     /** What one strategy needs for one trace, as a multiple of peak live bytes. */
     private record Need(double served, double refused) {}
@@ -51,7 +59,7 @@ final class SmallestBySeed {
     }
 
     void run() throws IOException {
-        final FigureOutput figures = new FigureOutput(options.output(), "smallest.jsonl", out, null);
+        final FigureOutput figures = new FigureOutput(options.output(), FIGURES, out, null);
         final List<Row> rows = new ArrayList<>();
         try (Progress progress = new Progress((long) options.strategies().size() * seeds)) {
             for (final String strategy : options.strategies()) {
@@ -68,7 +76,7 @@ final class SmallestBySeed {
         for (int seed = 0; seed < seeds; seed++) {
             final Trace trace = profile.trace(seed);
             progress.stage(strategy + ", seed " + (seed + 1) + " of " + seeds);
-            final StrategyBench bench = Isolated.open(strategy, trace, Comparison.maxBlocks(trace));
+            final StrategyBench bench = StrategyBench.open(strategy, trace, Comparison.maxBlocks(trace));
             final Smallest smallest = bench.smallestRegion(progress::pass);
             if (smallest.serves()) {
                 final long refusedBytes = bench.lastRefusedRegion(smallest.regionBytes(), progress::pass);

@@ -1,6 +1,6 @@
 package io.outboard.bench.kernels;
 
-import io.outboard.bench.cli.worker.Worker;
+import io.outboard.bench.kernels.worker.CaseWorker;
 
 /** The program of the processes in which cases of the test bench run. */
 public final class KernelWorker {
@@ -14,7 +14,7 @@ public final class KernelWorker {
      * @throws InterruptedException if the main thread is interrupted
      */
     public static void main(final String... arguments) throws InterruptedException {
-        Worker.<KernelCase>serve(
+        CaseWorker.<KernelCase>serve(
                 arguments,
                 device -> {
                     final KernelBench bench = new KernelBench(device);

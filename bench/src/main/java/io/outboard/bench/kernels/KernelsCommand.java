@@ -7,12 +7,13 @@ import io.outboard.bench.cli.common.WrongUseException;
 import io.outboard.bench.cli.device.DeviceProbe;
 import io.outboard.bench.cli.measurement.ResultFolderWriter;
 import io.outboard.bench.cli.report.JsonLine;
-import io.outboard.bench.cli.report.ResultFolder;
-import io.outboard.bench.cli.report.page.ReportPage;
+import io.outboard.bench.cli.report.ReportPage;
 import io.outboard.bench.kernels.programs.ProgramCase;
 import io.outboard.bench.kernels.programs.catalogue.ProgramWorker;
 import io.outboard.bench.kernels.report.KernelResult;
+import io.outboard.bench.kernels.report.KernelsSection;
 import io.outboard.bench.kernels.report.programs.ProgramResult;
+import io.outboard.bench.kernels.report.programs.ProgramsSection;
 import io.outboard.bench.kernels.worker.DeviceCase;
 import io.outboard.bench.kernels.worker.Watchdog;
 import io.outboard.cuda.CudaDevice;
@@ -41,7 +42,7 @@ import picocli.CommandLine.Spec;
                     + " GPU. Without options, tables and the points of the paper's figures, in some minutes: see --part.",
             "Cases run in a process of their own; one that hangs is ended, and the next goes on."
         })
-public final class KernelsCommand implements Callable<Integer> {
+final class KernelsCommand implements Callable<Integer> {
 
     private static final int MOST_SECONDS = 3600;
 
@@ -71,9 +72,6 @@ public final class KernelsCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    /** Picocli makes it. */
-    public KernelsCommand() {}
-
     @Override
     public Integer call() throws Exception {
         if (programs.areChosen()) {
@@ -100,7 +98,7 @@ public final class KernelsCommand implements Callable<Integer> {
                 .put("jdk", Environment.jdk())
                 .put("commit", Environment.commit())
                 .toString();
-        final String fileName = worker == ProgramWorker.class ? ResultFolder.PROGRAMS : ResultFolder.KERNELS;
+        final String fileName = worker == ProgramWorker.class ? ProgramsSection.FILE_NAME : KernelsSection.FILE_NAME;
         checkMade(cases);
         final List<String> known = new ArrayList<>();
         final List<String> results;
@@ -185,7 +183,7 @@ public final class KernelsCommand implements Callable<Integer> {
         }
         final Path folder = output.out();
         if (folder != null) {
-            final Path page = ReportPage.write(folder);
+            final Path page = ReportPage.write(folder, List.of(KernelsSection.PART, ProgramsSection.PART));
             if (!output.json()) {
                 out.println("report: " + page);
             }

@@ -60,16 +60,13 @@ class CommandsTest {
     @Test
     void shouldTellOfEachCommand() {
         final List<String> told = commands(Page.read("docs/operations.md"));
-        final List<String> untold = new CommandLine(Main.class)
-                .getSubcommands().entrySet().stream()
-                        .filter(command -> !command.getValue()
-                                .getCommandSpec()
-                                .usageMessage()
-                                .hidden())
-                        .map(Map.Entry::getKey)
-                        .filter(name -> !name.equals("help") && !name.equals("generate-completion"))
-                        .filter(name -> told.stream().noneMatch(line -> line.startsWith("./outboard " + name)))
-                        .toList();
+        final List<String> untold = Main.commandLine().getSubcommands().entrySet().stream()
+                .filter(command ->
+                        !command.getValue().getCommandSpec().usageMessage().hidden())
+                .map(Map.Entry::getKey)
+                .filter(name -> !name.equals("help") && !name.equals("generate-completion"))
+                .filter(name -> told.stream().noneMatch(line -> line.startsWith("./outboard " + name)))
+                .toList();
 
         assertEquals(List.of(), untold, "docs/operations.md must show each command");
     }
@@ -110,7 +107,7 @@ class CommandsTest {
         if (words.isEmpty() || words.equals(List.of("bundle")) || BUNDLE_COMMANDS.contains(words.get(0))) {
             return "";
         }
-        final CommandLine commandLine = new CommandLine(Main.class);
+        final CommandLine commandLine = Main.commandLine();
         commandLine.setCaseInsensitiveEnumValuesAllowed(true);
         final CommandLine subcommand = commandLine.getSubcommands().get(words.get(0));
         if (words.size() == 1 && subcommand != null) {

@@ -1,7 +1,8 @@
 package io.outboard.bench.cli.common;
 
+import io.outboard.bench.cli.report.FiguresSection;
 import io.outboard.bench.cli.report.JsonLine;
-import io.outboard.bench.cli.report.page.ReportPage;
+import io.outboard.bench.cli.report.ReportPage;
 import io.outboard.cuda.CudaDevice;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class FigureOutput {
 
     private final OutputOptions options;
-    private final String fileName;
+    private final FiguresSection.Kind kind;
     private final PrintWriter out;
     private final @Nullable CudaDevice gpu;
     private final List<String> lines = new ArrayList<>();
@@ -24,14 +25,17 @@ public final class FigureOutput {
      * Nothing printed yet.
      *
      * @param options what to print, and where to write
-     * @param fileName of the file in the folder
+     * @param kind what the figures are, and which file of the folder they go to
      * @param out where to print
      * @param gpu what was measured on, null without one
      */
     public FigureOutput(
-            final OutputOptions options, final String fileName, final PrintWriter out, final @Nullable CudaDevice gpu) {
+            final OutputOptions options,
+            final FiguresSection.Kind kind,
+            final PrintWriter out,
+            final @Nullable CudaDevice gpu) {
         this.options = options;
-        this.fileName = fileName;
+        this.kind = kind;
         this.out = out;
         this.gpu = gpu;
     }
@@ -55,7 +59,7 @@ public final class FigureOutput {
             out.flush();
         }
         if (options.out() != null) {
-            options.writeLines(fileName, lines);
+            options.writeLines(kind.fileName(), lines);
             options.write("environment.json", Environment.json(gpu, "") + "\n");
         }
     }
@@ -72,7 +76,7 @@ public final class FigureOutput {
         }
         final Path folder = options.out();
         if (folder != null) {
-            final Path page = ReportPage.write(folder);
+            final Path page = ReportPage.write(folder, List.of(kind.part()));
             if (!options.json()) {
                 out.println("report: " + page);
             }

@@ -1,6 +1,5 @@
 package io.outboard.bench.cli.common;
 
-import io.outboard.bench.cli.report.FiguresSection;
 import io.outboard.bench.cli.report.LineFile;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -13,27 +12,10 @@ import java.util.stream.Stream;
 /** The files that a run leaves in its folder, and by which another one is told. */
 public final class RunFiles {
 
-    private static final List<String> OF_CHECK = List.of("check.jsonl", "check-shards.jsonl");
     private static final List<String> SHARED = List.of("environment.json", "report.html");
-    private static final List<String> NAMES =
-            List.of("results.jsonl", "threads.jsonl", "kernels.jsonl", "programs.jsonl");
     private static final List<String> ENDINGS = List.of(".hgrm", "-memory.csv", "-operations.csv");
 
     private RunFiles() {}
-
-    /**
-     * Whether a run that measures wrote it.
-     *
-     * @param name of a file
-     * @return false for what only a check writes, and for all others
-     */
-    public static boolean isOfMeasurement(final String name) {
-        final String today = LineFile.nameOf(name);
-        return NAMES.contains(today)
-                || ENDINGS.stream().anyMatch(name::endsWith)
-                || FiguresSection.KINDS.stream()
-                        .anyMatch(kind -> kind.fileName().equals(today));
-    }
 
     /**
      * Whether a run of any command wrote it.
@@ -42,7 +24,10 @@ public final class RunFiles {
      * @return false for what every run writes anew, and for all others
      */
     public static boolean isOfRun(final String name) {
-        return isOfMeasurement(name) || OF_CHECK.contains(LineFile.nameOf(name));
+        return ENDINGS.stream().anyMatch(name::endsWith)
+                || CommandModule.all().stream()
+                        .flatMap(module -> module.resultFiles().stream())
+                        .anyMatch(LineFile.nameOf(name)::equals);
     }
 
     /**

@@ -40,7 +40,7 @@ public final class Comparison {
     private boolean isForAdvice;
 
     public Comparison(final Trace trace, final MeasureOptions options, final PrintWriter out, final PrintWriter err) {
-        this(trace, options, out, err, Isolated::open);
+        this(trace, options, out, err, StrategyBench::open);
     }
 
     public Comparison(

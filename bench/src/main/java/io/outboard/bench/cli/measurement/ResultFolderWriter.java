@@ -3,6 +3,7 @@ package io.outboard.bench.cli.measurement;
 import io.outboard.bench.cli.common.Environment;
 import io.outboard.bench.cli.common.Latencies;
 import io.outboard.bench.cli.common.OutputOptions;
+import io.outboard.bench.cli.report.ResultFolder;
 import io.outboard.bench.cli.trace.Trace;
 import io.outboard.cuda.CudaDevice;
 import java.io.ByteArrayOutputStream;
@@ -74,7 +75,7 @@ public final class ResultFolderWriter {
             lines.add(
                     measurements.get(i).json(device).put("files", files.get(i)).toString());
         }
-        output.writeLines("results.jsonl", lines);
+        output.writeLines(ResultFolder.RESULTS, lines);
         if (!rates.isEmpty()) {
             output.writeLines(
                     "threads.jsonl",

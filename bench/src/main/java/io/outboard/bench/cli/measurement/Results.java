@@ -1,8 +1,9 @@
 package io.outboard.bench.cli.measurement;
 
 import io.outboard.bench.cli.common.TextTable;
+import io.outboard.bench.cli.report.ReportPage;
 import io.outboard.bench.cli.report.Units;
-import io.outboard.bench.cli.report.page.ReportPage;
+import io.outboard.bench.cli.report.strategies.StrategyParts;
 import io.outboard.bench.cli.trace.Trace;
 import io.outboard.cuda.CudaDevice;
 import java.io.IOException;
@@ -40,7 +41,7 @@ record Results(
         }
         final Path folder = options.out();
         if (folder != null) {
-            final Path page = ReportPage.write(folder);
+            final Path page = ReportPage.write(folder, StrategyParts.ALL);
             if (!options.json()) {
                 out.println("report: " + page);
             }

@@ -1,7 +1,9 @@
 package io.outboard.bench.cli.measurement;
 
+import io.outboard.bench.cli.common.Isolation;
 import io.outboard.bench.cli.common.Progress;
 import io.outboard.bench.cli.common.WrongUseException;
+import io.outboard.bench.cli.trace.Trace;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.Consumer;
@@ -16,6 +18,20 @@ import org.jspecify.annotations.Nullable;
  * {@link RuntimeException} whose message says what failed.
  */
 public interface StrategyBench {
+
+    /**
+     * Loads a strategy's classes, its own and none of another's, and makes what measures it.
+     *
+     * @param strategy name of one that exists
+     * @param trace what to measure it on
+     * @param maxBlocks how many blocks its tables are to hold
+     * @return what measures it
+     * @throws RuntimeException what the strategy's own classes threw
+     */
+    static StrategyBench open(final String strategy, final Trace trace, final int maxBlocks) {
+        return Isolation.open(
+                StrategyBench.class, "io.outboard.bench.cli.isolated.IsolatedBench", strategy, trace, maxBlocks);
+    }
 
     /**
      * What came of looking for the smallest region.

@@ -17,82 +17,18 @@ public final class FiguresSection implements Section {
      * @param numbers keys of numbers
      * @param latencies keys of objects with percentiles, in nanoseconds, or ratios of these
      */
-    public record Kind(
-            String fileName, String title, List<String> rows, List<String> numbers, List<String> latencies) {}
+    public record Kind(String fileName, String title, List<String> rows, List<String> numbers, List<String> latencies) {
 
-    /** All that there are, in the order of the page. */
-    public static final List<Kind> KINDS = List.of(
-            new Kind(
-                    "ratios.jsonl",
-                    "Times faster than the driver",
-                    List.of("strategy", "reusePolicy", "baseline"),
-                    List.of(),
-                    List.of("allocateRatio", "freeRatio")),
-            new Kind(
-                    "thread-profiles.jsonl",
-                    "Thread profiles",
-                    List.of("profile", "strategy", "allocator", "reusePolicy", "threads", "others", "launchers"),
-                    List.of(
-                            "opsPerSecond",
-                            "ratio",
-                            "cpuNsPerOp",
-                            "bareOpsPerSecond",
-                            "gcBytesPerOp",
-                            "heldBytes",
-                            "peakHeldBytes",
-                            "peakLiveBytes"),
-                    List.of("allocate", "free")),
-            new Kind(
-                    "thread-memory.jsonl",
-                    "Memory by threads",
-                    List.of("trace", "mode", "strategy", "reusePolicy", "slackBytes", "threads"),
-                    List.of("heldBytes", "peakLiveBytes", "heldBytesOfOne", "ratio"),
-                    List.of()),
-            new Kind(
-                    "sweep.jsonl",
-                    "Latency by size",
-                    List.of("sizeBytes", "strategy", "allocator", "reusePolicy", "threads"),
-                    List.of(),
-                    List.of("allocate", "free")),
-            new Kind(
-                    "smallest.jsonl",
-                    "Smallest regions over seeds",
-                    List.of("profile", "strategy"),
-                    List.of(
-                            "seeds",
-                            "firstServedMean",
-                            "firstServedWorst",
-                            "lastRefusedMean",
-                            "lastRefusedWorst",
-                            "unserved"),
-                    List.of()),
-            new Kind(
-                    "tail.jsonl",
-                    "Tail latency",
-                    List.of("profile", "strategy", "beside"),
-                    List.of("ops", "p50Ns", "p999Ns", "p9999Ns", "p99999Ns", "maxNs", "pauses", "seconds", "failures"),
-                    List.of()),
-            new Kind(
-                    "soak.jsonl",
-                    "Soak",
-                    List.of("reusePolicy", "threads", "device"),
-                    List.of(
-                            "seconds",
-                            "operations",
-                            "violations",
-                            "peakLiveBytes",
-                            "peakHeldBytes",
-                            "heldBytes",
-                            "peakLimboBytes",
-                            "heldOverLive",
-                            "synchronizations"),
-                    List.of()));
+        /** The part of a page that shows it. */
+        public PagePart part() {
+            return PagePart.of(fileName, folder -> new FiguresSection(folder, this));
+        }
+    }
 
     private final ResultFolder folder;
     private final Kind kind;
 
-    /** The section of a folder that has the kind's file. */
-    public FiguresSection(final ResultFolder folder, final Kind kind) {
+    private FiguresSection(final ResultFolder folder, final Kind kind) {
         this.folder = folder;
         this.kind = kind;
     }

@@ -19,10 +19,9 @@ import java.util.stream.Stream;
  */
 public final class ResultFolder {
 
-    private static final String RESULTS = "results.jsonl";
-    public static final String PROGRAMS = "programs.jsonl";
-    public static final String KERNELS = "kernels.jsonl";
-    public static final String CHECK = "check.jsonl";
+    /** What strategies did. */
+    public static final String RESULTS = "results.jsonl";
+
     private static final String ENVIRONMENT = "environment.json";
 
     private final Path directory;
@@ -42,11 +41,11 @@ public final class ResultFolder {
     /**
      * Opens a folder and reads its results and environment.
      *
-     * @throws IllegalArgumentException if there is no such folder, neither results nor kernels in it, or one of the two
-     *     files breaks a rule
+     * @param parts what to show
+     * @throws IllegalArgumentException if there is no such folder, nothing to show in it, or one of the two files breaks a rule
      * @throws IOException if the folder or a file cannot be read
      */
-    public static ResultFolder open(final Path directory) throws IOException {
+    public static ResultFolder open(final Path directory, final List<PagePart> parts) throws IOException {
         if (!Files.isDirectory(directory)) {
             throw new IllegalArgumentException(directory + ": must be a folder with result files");
         }
@@ -56,12 +55,9 @@ public final class ResultFolder {
                     .flatMap(name -> Stream.of(name, LineFile.nameOf(name)))
                     .collect(Collectors.toUnmodifiableSet());
         }
-        final boolean figures =
-                FiguresSection.KINDS.stream().map(FiguresSection.Kind::fileName).anyMatch(names::contains);
-        final boolean kernels = names.contains(KERNELS) || names.contains(PROGRAMS) || names.contains(CHECK);
-        if (!figures && !names.contains(RESULTS) && !kernels) {
-            throw new IllegalArgumentException(
-                    directory + ": must contain " + RESULTS + " or " + KERNELS + " or other figures");
+        if (parts.stream().map(PagePart::fileName).noneMatch(names::contains)) {
+            throw new IllegalArgumentException(directory + ": must contain "
+                    + parts.stream().map(PagePart::fileName).collect(Collectors.joining(" or ")));
         }
         return new ResultFolder(directory, names);
     }

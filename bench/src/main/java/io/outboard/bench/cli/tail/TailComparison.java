@@ -8,6 +8,7 @@ import io.outboard.bench.cli.common.Progress;
 import io.outboard.bench.cli.common.TextTable;
 import io.outboard.bench.cli.measurement.OutOfMemory;
 import io.outboard.bench.cli.measurement.Passes;
+import io.outboard.bench.cli.report.FiguresSection;
 import io.outboard.bench.cli.report.JsonLine;
 import io.outboard.bench.cli.report.Percentile;
 import io.outboard.bench.cli.report.Units;
@@ -28,6 +29,14 @@ import org.HdrHistogram.Histogram;
  * <p>Confined to one thread. Cost: a trace of 8 host bytes an operation, whatever the operations measured: it is repeated.
  */
 public final class TailComparison {
+
+    /** What a page shows of its figures. */
+    public static final FiguresSection.Kind FIGURES = new FiguresSection.Kind(
+            "tail.jsonl",
+            "Tail latency",
+            List.of("profile", "strategy", "beside"),
+            List.of("ops", "p50Ns", "p999Ns", "p9999Ns", "p99999Ns", "maxNs", "pauses", "seconds", "failures"),
+            List.of());
 
     /** Fewer have no 99.999th percentile beside their maximum. */
     public static final int LEAST_OPERATIONS = 100_000;
@@ -120,7 +129,7 @@ public final class TailComparison {
             final OutOfMemory outOfMemory)
             throws IOException {
         final List<Row> rows = new ArrayList<>();
-        final FigureOutput figures = new FigureOutput(output, "tail.jsonl", out, null);
+        final FigureOutput figures = new FigureOutput(output, FIGURES, out, null);
         try (Progress progress = new Progress((long) strategies.size() * wanted)) {
             for (final String strategy : strategies) {
                 progress.stage(strategy);

@@ -1,64 +1,24 @@
 package io.outboard.bench.cli.worker;
 
-import io.outboard.bench.kernels.worker.DeviceCase;
-import io.outboard.bench.kernels.worker.Watchdog;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.function.Function;
-import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * The main loop of the processes in which cases run: reads cases from standard input, one a line, and writes a result for
- * each to standard output, one JSON object a line. The process ends when its input does, even if a kernel hangs, so that it
- * never outlives {@link Watchdog}; and after a failure, since the CUDA context may be of no more use.
+ * The main loop of a process that works for another: reads lines from standard input, and writes an answer to each to standard
+ * output, one JSON object a line. The process ends when its input does, even if a kernel hangs, so that it never outlives who asks; and
+ * after a failure, since the CUDA context may be of no more use.
  */
 public final class Worker {
 
     private static final int FAILED = 1;
 
     private Worker() {}
-
-    /**
-     * Cases of one kind on one device.
-     *
-     * @param <C> what a case is
-     */
-    @FunctionalInterface
-    public interface Bench<C extends DeviceCase> {
-
-        /**
-         * Runs a case.
-         *
-         * @param work the case
-         * @return one JSON object
-         * @throws RuntimeException if a kernel crashed, memory isn't enough, and so on; the context may be of no more use
-         */
-        String measure(C work);
-    }
-
-    /**
-     * Runs cases until there are no more.
-     *
-     * @param <C> what a case is
-     * @param arguments of the program: the number of the device
-     * @param open makes the bench for a device
-     * @param parse reads what {@link DeviceCase#line} wrote
-     * @throws InterruptedException if the main thread is interrupted
-     */
-    public static <C extends DeviceCase> void serve(
-            final String[] arguments, final IntFunction<Bench<C>> open, final Function<String, C> parse)
-            throws InterruptedException {
-        answer(() -> {
-            final Bench<C> bench = open.apply(Integer.parseInt(arguments[0]));
-            return line -> measured(bench, parse.apply(line));
-        });
-    }
 
     /**
      * Answers lines of any kind until there are no more. What fails ends the process, with the reason as its last words.
@@ -85,17 +45,6 @@ public final class Worker {
         }
     }
 
-    private static <C extends DeviceCase> String measured(final Bench<C> bench, final C work) {
-        try {
-            return bench.measure(work);
-        } catch (final RuntimeException | LinkageError e) {
-            print(work.failed("crash", String.valueOf(e.getMessage())).toString());
-            // Nothing is closed on the way out: a context that a kernel broke can't be.
-            Runtime.getRuntime().halt(FAILED);
-            throw e;
-        }
-    }
-
     private static void read(final BlockingQueue<String> lines) {
         try (BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             for (String line = in.readLine(); line != null; line = in.readLine()) {
@@ -107,6 +56,17 @@ public final class Worker {
             // Not exit, which would wait for a thread that waits for a kernel.
             Runtime.getRuntime().halt(0);
         }
+    }
+
+    /**
+     * Gives an answer before its time: nothing comes after it, and nothing is closed on the way out, since a context that a kernel broke
+     * can't be.
+     *
+     * @param answer one JSON object
+     */
+    public static void endWith(final String answer) {
+        print(answer);
+        Runtime.getRuntime().halt(FAILED);
     }
 
     private static void print(final String line) {

@@ -2,28 +2,28 @@ package io.outboard.bench.kernels.report;
 
 import io.outboard.bench.cli.report.Headline;
 import io.outboard.bench.cli.report.Html;
+import io.outboard.bench.cli.report.PagePart;
 import io.outboard.bench.cli.report.ResultFolder;
 import io.outboard.bench.cli.report.Section;
 import io.outboard.bench.cli.report.Units;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** What allocators in kernels do: tables of every case, and tables and figures of Vinkler and Havran (2014) as ours. */
 public final class KernelsSection implements Section {
 
     /** Name of the file in the folder: one JSON object a line. */
-    public static final String FILE_NAME = ResultFolder.KERNELS;
+    public static final String FILE_NAME = "kernels.jsonl";
+
+    /** What pages show of it. */
+    public static final PagePart PART = PagePart.of(FILE_NAME, KernelsSection::new);
 
     private final ResultFolder folder;
 
-    /**
-     * The section of a folder that has the file.
-     *
-     * @param folder the folder
-     */
-    public KernelsSection(final ResultFolder folder) {
+    private KernelsSection(final ResultFolder folder) {
         this.folder = folder;
     }
 
@@ -32,9 +32,9 @@ public final class KernelsSection implements Section {
         return "In-kernel heaps";
     }
 
-    /** What the page says first. */
-    public Headline headline() throws IOException {
-        return new KernelHeadline(read()).headline();
+    @Override
+    public Optional<Headline> headline() throws IOException {
+        return Optional.of(new KernelHeadline(read()).headline());
     }
 
     @Override

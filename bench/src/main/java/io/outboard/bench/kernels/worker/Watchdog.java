@@ -1,7 +1,6 @@
 package io.outboard.bench.kernels.worker;
 
 import io.outboard.bench.cli.common.ResultSink;
-import io.outboard.bench.cli.worker.Worker;
 import io.outboard.bench.cli.worker.WorkerProcess;
 import java.io.IOException;
 import java.time.Duration;
@@ -28,7 +27,7 @@ public final class Watchdog<C extends DeviceCase> {
     /**
      * A watchdog without a process as yet.
      *
-     * @param program the worker: its main method calls {@link Worker#serve}
+     * @param program the worker: its main method calls {@link CaseWorker#serve}
      * @param device number of the device to run on
      * @param limit how long a case may take, its checks and the compilation of its kernels included, but not {@link
      *     DeviceCase#seconds}

@@ -9,6 +9,8 @@ import io.outboard.bench.cli.common.StrategyNames;
 import io.outboard.bench.cli.common.TextTable;
 import io.outboard.bench.cli.common.WrongUseException;
 import io.outboard.bench.cli.report.AtomicFile;
+import io.outboard.bench.cli.report.LineFile;
+import io.outboard.bench.cli.report.PagePart;
 import io.outboard.bench.cli.report.Units;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyProvider;
@@ -41,6 +43,15 @@ import picocli.CommandLine.Spec;
             "Exit code 1 if anything was wrong; then it says how to repeat the shard that showed it."
         })
 public final class CheckCommand implements Callable<Integer> {
+
+    /** The file that {@code --out} writes last. */
+    static final String FILE_NAME = "check.jsonl";
+
+    /** What pages show of it. */
+    public static final PagePart PART = PagePart.of(FILE_NAME, CheckSection::new);
+
+    /** What {@code --out} writes besides: each shard as it is finished. */
+    public static final String STATE_FILE_NAME = StateFile.NAME;
 
     private static final int MOST_THREADS = 1_000;
 
@@ -105,7 +116,8 @@ public final class CheckCommand implements Callable<Integer> {
         final List<String> names = StrategyNames.of(strategies);
         final List<Shard> shards = plan(names);
         final int threadCount = threadCount();
-        output.check(RunFiles::isOfMeasurement);
+        output.check(name ->
+                RunFiles.isOfRun(name) && !List.of(FILE_NAME, STATE_FILE_NAME).contains(LineFile.nameOf(name)));
         final Path out = output.out();
         final List<ShardResult> results;
         try (Progress progress =
@@ -184,7 +196,7 @@ public final class CheckCommand implements Callable<Integer> {
         }
         final Path out = output.out();
         if (out != null) {
-            AtomicFile.write(out.resolve("check.jsonl"), String.join("\n", lines) + "\n");
+            AtomicFile.write(out.resolve(FILE_NAME), String.join("\n", lines) + "\n");
             AtomicFile.write(out.resolve("environment.json"), Environment.json(null, "") + "\n");
         }
         printer.flush();

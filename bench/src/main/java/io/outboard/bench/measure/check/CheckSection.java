@@ -12,20 +12,17 @@ import io.outboard.bench.cli.report.Units;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** What {@code outboard check} found: a row a strategy. */
-public final class CheckSection implements Section {
+final class CheckSection implements Section {
 
     private static final double NS_A_SECOND = 1e9;
 
     private final ResultFolder folder;
 
-    /**
-     * The section of a folder that has the file.
-     *
-     * @param folder the folder
-     */
-    public CheckSection(final ResultFolder folder) {
+    /** The section of a folder that has the file. */
+    CheckSection(final ResultFolder folder) {
         this.folder = folder;
     }
 
@@ -34,14 +31,9 @@ public final class CheckSection implements Section {
         return "Checked operations";
     }
 
-    /**
-     * What it comes to.
-     *
-     * @return one sentence
-     * @throws IOException if the file can't be read
-     */
-    public Headline headline() throws IOException {
-        return new Headline(summary(read()), List.of());
+    @Override
+    public Optional<Headline> headline() throws IOException {
+        return Optional.of(new Headline(summary(read()), List.of()));
     }
 
     @Override
@@ -88,10 +80,10 @@ public final class CheckSection implements Section {
 
     private List<JsonObject> read() throws IOException {
         final List<JsonObject> objects = new ArrayList<>();
-        final List<String> lines = folder.lines(ResultFolder.CHECK);
+        final List<String> lines = folder.lines(CheckCommand.FILE_NAME);
         for (int i = 0; i < lines.size(); i++) {
             if (!lines.get(i).isBlank()) {
-                objects.add(JsonReader.read(folder.path(ResultFolder.CHECK), i + 1, lines.get(i)));
+                objects.add(JsonReader.read(folder.path(CheckCommand.FILE_NAME), i + 1, lines.get(i)));
             }
         }
         return objects;

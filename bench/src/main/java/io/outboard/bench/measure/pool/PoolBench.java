@@ -1,7 +1,9 @@
 package io.outboard.bench.measure.pool;
 
+import io.outboard.bench.cli.common.Isolation;
 import io.outboard.bench.cli.common.Progress;
 import io.outboard.bench.cli.measurement.Measurement;
+import io.outboard.bench.cli.trace.Trace;
 
 /**
  * A pool over one strategy on one trace, as a measuring command sees it: the border between its classes and those that
@@ -12,6 +14,23 @@ import io.outboard.bench.cli.measurement.Measurement;
  * measurement an object, so that none sees what the compiler learned from another.
  */
 public interface PoolBench {
+
+    /**
+     * Loads a strategy's and a pool's classes, their own and none of another's, and makes what measures the pool.
+     *
+     * @param strategy name of one that exists
+     * @param trace what to measure it on
+     * @param maxBlocks how many blocks its tables are to hold
+     * @return what measures it
+     */
+    static PoolBench open(final String strategy, final Trace trace, final int maxBlocks) {
+        return Isolation.open(
+                PoolBench.class,
+                "io.outboard.bench.measure.pool.isolated.IsolatedPoolBench",
+                strategy,
+                trace,
+                maxBlocks);
+    }
 
     /** What {@link #operationsASecond} takes: a second to warm up, and five rounds of half a second. */
     double RATE_SECONDS = 3.5;

@@ -6,10 +6,10 @@ import io.outboard.bench.cli.device.DeviceProbe;
 import io.outboard.bench.cli.measurement.Comparison;
 import io.outboard.bench.cli.measurement.DriverBaselines;
 import io.outboard.bench.cli.measurement.Findings;
-import io.outboard.bench.cli.measurement.Isolated;
 import io.outboard.bench.cli.measurement.MeasureOptions;
 import io.outboard.bench.cli.measurement.Passes;
 import io.outboard.bench.cli.measurement.ProfileOptions;
+import io.outboard.bench.cli.measurement.StrategyBench;
 import io.outboard.bench.cli.measurement.ThreadProfile;
 import io.outboard.bench.cli.measurement.ThreadRate;
 import io.outboard.bench.cli.trace.Trace;
@@ -134,7 +134,7 @@ public final class PoolCommand implements Callable<Integer> {
                     for (final int count : threadCounts) {
                         progress.stage(strategy + " pool, " + count + " threads");
                         final double rate =
-                                Isolated.openPool(strategy, trace, maxBlocks).operationsASecond(reuse.get(0), count);
+                                PoolBench.open(strategy, trace, maxBlocks).operationsASecond(reuse.get(0), count);
                         findings.add(new ThreadRate(strategy, reuse.get(0), count, rate));
                         progress.step(roundWork);
                     }
@@ -183,18 +183,17 @@ public final class PoolCommand implements Callable<Integer> {
         final long poolBytes = options.regionBytes().orElse(0);
         progress.stage(strategy);
         // Addresses only, also where there is a device: the strategy doesn't touch it.
-        findings.add(Isolated.open(strategy, trace, maxBlocks)
+        findings.add(StrategyBench.open(strategy, trace, maxBlocks)
                 .measure(VirtualMemorySource.region(1).address(), strategyBytes, false, "none", null, progress));
         for (final String policy : reuse) {
             progress.stage(strategy + " pool, " + policy);
-            findings.add(Isolated.openPool(strategy, trace, maxBlocks)
+            findings.add(PoolBench.open(strategy, trace, maxBlocks)
                     .measurePool(policy, poolBytes, gpu == null ? "none" : String.valueOf(gpu.ordinal()), progress));
         }
         if (gpu != null) {
             for (final String policy : reuse) {
                 progress.stage(strategy + " facade, " + policy);
-                findings.add(
-                        Isolated.openPool(strategy, trace, maxBlocks).measureFacade(policy, gpu.ordinal(), progress));
+                findings.add(PoolBench.open(strategy, trace, maxBlocks).measureFacade(policy, gpu.ordinal(), progress));
             }
         }
     }

@@ -8,6 +8,7 @@ import io.outboard.bench.cli.common.StrategyNames;
 import io.outboard.bench.cli.common.TextTable;
 import io.outboard.bench.cli.common.WrongUseException;
 import io.outboard.bench.cli.device.DeviceProbe;
+import io.outboard.bench.cli.report.FiguresSection;
 import io.outboard.bench.cli.report.Units;
 import io.outboard.cuda.CudaDevice;
 import io.outboard.cuda.CudaMemorySource;
@@ -37,7 +38,23 @@ import picocli.CommandLine.Spec;
         footer = "Exit code 1 if anything was wrong. --reuse immediate has to fail: nobody promises any order here.")
 public final class SoakCommand implements Callable<Integer> {
 
-    private static final String FILE_NAME = "soak.jsonl";
+    /** What a page shows of its figures. */
+    public static final FiguresSection.Kind FIGURES = new FiguresSection.Kind(
+            "soak.jsonl",
+            "Soak",
+            List.of("reusePolicy", "threads", "device"),
+            List.of(
+                    "seconds",
+                    "operations",
+                    "violations",
+                    "peakLiveBytes",
+                    "peakHeldBytes",
+                    "heldBytes",
+                    "peakLimboBytes",
+                    "heldOverLive",
+                    "synchronizations"),
+            List.of());
+
     private static final int MOST_THREADS = 1_000;
 
     @Spec
@@ -106,7 +123,7 @@ public final class SoakCommand implements Callable<Integer> {
         try (DeviceProbe probe = openDevice()) {
             final @Nullable CudaDevice gpu =
                     probe.source().map(CudaMemorySource::device).orElse(null);
-            figures = new FigureOutput(output, FILE_NAME, spec.commandLine().getOut(), gpu);
+            figures = new FigureOutput(output, FIGURES, spec.commandLine().getOut(), gpu);
             final long seconds = (long) Math.ceil(minutes * 60);
             try (Progress progress = new Progress(seconds * plan.size())) {
                 for (final SoakSettings settings : plan) {

@@ -4,6 +4,7 @@ import io.outboard.bench.cli.common.FigureOutput;
 import io.outboard.bench.cli.common.Progress;
 import io.outboard.bench.cli.common.TextTable;
 import io.outboard.bench.cli.common.WrongUseException;
+import io.outboard.bench.cli.report.FiguresSection;
 import io.outboard.bench.cli.report.JsonLine;
 import io.outboard.bench.cli.report.Units;
 import io.outboard.bench.cli.trace.Profiles;
@@ -29,8 +30,13 @@ import java.util.stream.IntStream;
  */
 public final class MemoryByThreads {
 
-    /** Name of the file in the folder of results. */
-    public static final String FILE_NAME = "thread-memory.jsonl";
+    /** What a page shows of its figures. */
+    public static final FiguresSection.Kind FIGURES = new FiguresSection.Kind(
+            "thread-memory.jsonl",
+            "Memory by threads",
+            List.of("trace", "mode", "strategy", "reusePolicy", "slackBytes", "threads"),
+            List.of("heldBytes", "peakLiveBytes", "heldBytesOfOne", "ratio"),
+            List.of());
 
     private static final int ROUNDS = 3;
 
@@ -118,7 +124,7 @@ public final class MemoryByThreads {
         final int runs = request.strategies().size()
                 * request.policies().size()
                 * request.threads().size();
-        final FigureOutput output = request.figures(FILE_NAME);
+        final FigureOutput output = request.figures(FIGURES);
         try (Progress progress = new Progress(runs)) {
             for (final String strategy : request.strategies()) {
                 for (final String policy : request.policies()) {

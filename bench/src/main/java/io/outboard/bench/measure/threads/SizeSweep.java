@@ -5,6 +5,7 @@ import io.outboard.bench.cli.common.Latencies;
 import io.outboard.bench.cli.common.Progress;
 import io.outboard.bench.cli.common.TextTable;
 import io.outboard.bench.cli.measurement.ThreadProfile;
+import io.outboard.bench.cli.report.FiguresSection;
 import io.outboard.bench.cli.report.JsonLine;
 import io.outboard.bench.cli.report.Percentile;
 import io.outboard.bench.cli.report.Units;
@@ -19,8 +20,13 @@ import java.util.List;
  */
 public final class SizeSweep {
 
-    /** Name of the file in the folder of results. */
-    public static final String FILE_NAME = "sweep.jsonl";
+    /** What a page shows of its figures. */
+    public static final FiguresSection.Kind FIGURES = new FiguresSection.Kind(
+            "sweep.jsonl",
+            "Latency by size",
+            List.of("sizeBytes", "strategy", "allocator", "reusePolicy", "threads"),
+            List.of(),
+            List.of("allocate", "free"));
 
     private static final long SMALLEST_BYTES = 256;
     private static final long LARGEST_BYTES = 256L << 20;
@@ -71,7 +77,7 @@ public final class SizeSweep {
     public void run() throws IOException, InterruptedException {
         final List<ThreadSettings> plan = plan();
         final List<Row> rows = new ArrayList<>();
-        final FigureOutput output = request.figures(FILE_NAME);
+        final FigureOutput output = request.figures(FIGURES);
         try (Progress progress = new Progress(plan.size())) {
             for (final ThreadSettings settings : plan) {
                 progress.stage(settings.label() + ", " + settings.threads() + " threads");

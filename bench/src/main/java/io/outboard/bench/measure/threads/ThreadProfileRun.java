@@ -5,6 +5,7 @@ import io.outboard.bench.cli.common.Latencies;
 import io.outboard.bench.cli.common.Progress;
 import io.outboard.bench.cli.common.TextTable;
 import io.outboard.bench.cli.measurement.ThreadProfile;
+import io.outboard.bench.cli.report.FiguresSection;
 import io.outboard.bench.cli.report.Percentile;
 import io.outboard.bench.cli.report.Units;
 import java.io.IOException;
@@ -18,8 +19,21 @@ import java.util.Map;
 /** One thread profile on every pool that is asked for, by each number of threads. Confined to one thread. */
 public final class ThreadProfileRun {
 
-    /** Name of the file in the folder of results. */
-    public static final String FILE_NAME = "thread-profiles.jsonl";
+    /** What a page shows of its figures. */
+    public static final FiguresSection.Kind FIGURES = new FiguresSection.Kind(
+            "thread-profiles.jsonl",
+            "Thread profiles",
+            List.of("profile", "strategy", "allocator", "reusePolicy", "threads", "others", "launchers"),
+            List.of(
+                    "opsPerSecond",
+                    "ratio",
+                    "cpuNsPerOp",
+                    "bareOpsPerSecond",
+                    "gcBytesPerOp",
+                    "heldBytes",
+                    "peakHeldBytes",
+                    "peakLiveBytes"),
+            List.of("allocate", "free"));
 
     /** Three to warm up, three that are measured. */
     private static final long ROUNDS_OF_A_PASS = 6;
@@ -49,7 +63,7 @@ public final class ThreadProfileRun {
      * @throws IllegalStateException if a pool hands out what is in use, or loses a block
      */
     public void run() throws IOException, InterruptedException {
-        final FigureOutput output = request.figures(FILE_NAME);
+        final FigureOutput output = request.figures(FIGURES);
         final List<ThreadFigures> figures = new ArrayList<>();
         final List<List<ThreadSettings>> plan = new ArrayList<>();
         for (final int count : request.threads()) {

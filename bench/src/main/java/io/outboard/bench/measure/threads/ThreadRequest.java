@@ -3,6 +3,7 @@ package io.outboard.bench.measure.threads;
 import io.outboard.bench.cli.common.FigureOutput;
 import io.outboard.bench.cli.common.OutputOptions;
 import io.outboard.bench.cli.measurement.ThreadProfile;
+import io.outboard.bench.cli.report.FiguresSection;
 import io.outboard.cuda.CudaDevice;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -74,7 +75,7 @@ public record ThreadRequest(
     }
 
     /** What prints the figures, and writes them to a file of the folder of results. */
-    FigureOutput figures(final String fileName) {
-        return new FigureOutput(output, fileName, out, gpu);
+    FigureOutput figures(final FiguresSection.Kind kind) {
+        return new FigureOutput(output, kind, out, gpu);
     }
 }

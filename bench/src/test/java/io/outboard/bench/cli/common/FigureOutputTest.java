@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.bench.cli.report.FiguresSection;
 import io.outboard.bench.cli.report.JsonLine;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -25,7 +26,9 @@ class FigureOutputTest {
     private FigureOutput figures(final String... arguments) {
         final OutputOptions options = new OutputOptions();
         new CommandLine(options).setCaseInsensitiveEnumValuesAllowed(true).parseArgs(arguments);
-        return new FigureOutput(options, "some.json", new PrintWriter(printed), null);
+        final FiguresSection.Kind kind =
+                new FiguresSection.Kind("some.json", "Some", List.of("name"), List.of(), List.of());
+        return new FigureOutput(options, kind, new PrintWriter(printed), null);
     }
 
     @Test

@@ -48,7 +48,7 @@ class ComparisonTest {
 
     @Test
     void shouldNotSayNoneOfARegionThatNobodyLookedFor() throws Exception {
-        compare(Isolated::open, "tlsf", "--region", "1GiB");
+        compare(StrategyBench::open, "tlsf", "--region", "1GiB");
 
         assertFalse(out.toString().contains("none"), out.toString());
     }
@@ -87,7 +87,7 @@ class ComparisonTest {
                 (strategy, measured, maxBlocks) -> {
                     written.add(Files.exists(folder.resolve("results.jsonl"))
                             && Files.exists(folder.resolve("paper-segregated-fit-allocate.hgrm")));
-                    return Isolated.open(strategy, measured, maxBlocks);
+                    return StrategyBench.open(strategy, measured, maxBlocks);
                 },
                 "segregated-fit,tlsf",
                 "--out",
@@ -115,7 +115,7 @@ class ComparisonTest {
         compare(
                 (strategy, measured, maxBlocks) -> {
                     linesBefore.add(lines().size());
-                    return Isolated.open(strategy, measured, maxBlocks);
+                    return StrategyBench.open(strategy, measured, maxBlocks);
                 },
                 "tlsf,segregated-fit",
                 "--format",
@@ -128,7 +128,7 @@ class ComparisonTest {
 
     @Test
     void shouldFailWhereNothingWasServed() throws Exception {
-        compare(Isolated::open, "tlsf,segregated-fit", "--region", "512");
+        compare(StrategyBench::open, "tlsf,segregated-fit", "--region", "512");
 
         assertEquals(1, exitCode);
         final String last = lines().get(lines().size() - 1);
@@ -143,7 +143,7 @@ class ComparisonTest {
 
     @Test
     void shouldSayLastWhatWasNotServed() throws Exception {
-        compare(Isolated::open, "tlsf", "--region", "64MiB");
+        compare(StrategyBench::open, "tlsf", "--region", "64MiB");
 
         assertEquals(0, exitCode);
         final String last = lines().get(lines().size() - 1);
@@ -152,7 +152,7 @@ class ComparisonTest {
 
     @Test
     void shouldFailIfAnyAllocationFailsWhereThatIsAskedFor() throws Exception {
-        compare(Isolated::open, "tlsf", "--region", "64MiB", "--fail-on-oom", "--format", "json");
+        compare(StrategyBench::open, "tlsf", "--region", "64MiB", "--fail-on-oom", "--format", "json");
 
         assertEquals(1, exitCode);
         assertEquals(1, lines().size());
@@ -161,7 +161,7 @@ class ComparisonTest {
 
     @Test
     void shouldNeverFailForWantOfMemoryWhereThatIsAskedFor() throws Exception {
-        compare(Isolated::open, "tlsf", "--region", "512", "--no-fail-on-oom");
+        compare(StrategyBench::open, "tlsf", "--region", "512", "--no-fail-on-oom");
 
         assertEquals(0, exitCode);
         assertTrue(out.toString().contains("; nothing was served"), out.toString());
@@ -170,7 +170,7 @@ class ComparisonTest {
     /** How fast refusals are is no speed: JSON has none, so that nobody makes it the fastest. */
     @Test
     void shouldTellNoSpeedOfWhatServedNothing() throws Exception {
-        compare(Isolated::open, "tlsf", "--region", "512", "--format", "json");
+        compare(StrategyBench::open, "tlsf", "--region", "512", "--format", "json");
 
         assertTrue(out.toString().contains("\"nsPerOp\":null,\"allocate\":{\"mean\":null,"), out.toString());
     }
@@ -179,7 +179,7 @@ class ComparisonTest {
         if (strategy.equals("tlsf")) {
             throw new IllegalStateException("the table is full");
         }
-        return Isolated.open(strategy, measured, maxBlocks);
+        return StrategyBench.open(strategy, measured, maxBlocks);
     }
 
     private void compare(final Comparison.Opener opener, final String strategies, final String... more)
@@ -203,7 +203,7 @@ class ComparisonTest {
         private final StrategyBench isolated;
 
         NeverServed(final String strategy) {
-            isolated = Isolated.open(strategy, trace, 1 << 18);
+            isolated = StrategyBench.open(strategy, trace, 1 << 18);
         }
 
         @Override

@@ -81,7 +81,7 @@ class IsolationTest {
         final Path isolated = folder.resolve("isolated.csv");
         final Path plain = folder.resolve("plain.csv");
 
-        Isolated.open(strategy, trace, MAX_BLOCKS).writePlacements(ADDRESS, REGION_BYTES, isolated);
+        StrategyBench.open(strategy, trace, MAX_BLOCKS).writePlacements(ADDRESS, REGION_BYTES, isolated);
         new IsolatedBench(strategy, trace, MAX_BLOCKS).writePlacements(ADDRESS, REGION_BYTES, plain);
 
         assertTrue(Files.size(plain) > 10_000);
@@ -91,7 +91,7 @@ class IsolationTest {
     @ParameterizedTest
     @MethodSource("strategies")
     void shouldMeasureWhatIsMeasuredWithoutIsolation(final String strategy) {
-        final Measurement isolated = measure(Isolated.open(strategy, trace, MAX_BLOCKS));
+        final Measurement isolated = measure(StrategyBench.open(strategy, trace, MAX_BLOCKS));
         final Measurement plain = measure(new IsolatedBench(strategy, trace, MAX_BLOCKS));
 
         assertTrue(plain.failures() > 0);
@@ -107,14 +107,14 @@ class IsolationTest {
     @Test
     void shouldPassOnWhatTheStrategysClassesThrow() {
         final IllegalArgumentException thrown =
-                assertThrows(IllegalArgumentException.class, () -> Isolated.open("foo", trace, MAX_BLOCKS));
+                assertThrows(IllegalArgumentException.class, () -> StrategyBench.open("foo", trace, MAX_BLOCKS));
 
         assertTrue(String.valueOf(thrown.getMessage()).startsWith("strategy=foo must be one of:"));
     }
 
     @Test
     void shouldNameARegionThatTheStrategyCannotDivide() {
-        final StrategyBench bench = Isolated.open("tlsf", trace, MAX_BLOCKS);
+        final StrategyBench bench = StrategyBench.open("tlsf", trace, MAX_BLOCKS);
 
         final WrongUseException thrown = assertThrows(
                 WrongUseException.class, () -> bench.measure(ADDRESS, 1, false, "none", null, new Progress(1)));
@@ -127,6 +127,6 @@ class IsolationTest {
     }
 
     private ClassLoader loaderOf(final String strategy) {
-        return Isolated.open(strategy, trace, MAX_BLOCKS).getClass().getClassLoader();
+        return StrategyBench.open(strategy, trace, MAX_BLOCKS).getClass().getClassLoader();
     }
 }

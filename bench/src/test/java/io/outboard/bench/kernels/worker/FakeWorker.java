@@ -1,6 +1,5 @@
 package io.outboard.bench.kernels.worker;
 
-import io.outboard.bench.cli.worker.Worker;
 import io.outboard.bench.cli.worker.WorkerProcess;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -8,7 +7,7 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.locks.LockSupport;
 
-/** Stands in for a program that calls {@link Worker#serve}: a case says how it ends. */
+/** Stands in for a program that calls {@link CaseWorker#serve}: a case says how it ends. */
 final class FakeWorker {
 
     static final String HANGS = "hangs";

@@ -1,8 +1,8 @@
 package io.outboard.bench.kernels.programs.catalogue;
 
-import io.outboard.bench.cli.worker.Worker;
 import io.outboard.bench.kernels.programs.ProgramCase;
 import io.outboard.bench.kernels.worker.BenchDevice;
+import io.outboard.bench.kernels.worker.CaseWorker;
 
 /** The main program of the processes in which programs run. */
 public final class ProgramWorker {
@@ -16,7 +16,7 @@ public final class ProgramWorker {
      * @throws InterruptedException if the main thread is interrupted
      */
     public static void main(final String... arguments) throws InterruptedException {
-        Worker.<ProgramCase>serve(
+        CaseWorker.<ProgramCase>serve(
                 arguments,
                 number -> {
                     final BenchDevice device = new BenchDevice(number);

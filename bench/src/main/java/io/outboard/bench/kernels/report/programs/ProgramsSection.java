@@ -2,28 +2,28 @@ package io.outboard.bench.kernels.report.programs;
 
 import io.outboard.bench.cli.report.Headline;
 import io.outboard.bench.cli.report.Html;
+import io.outboard.bench.cli.report.PagePart;
 import io.outboard.bench.cli.report.ResultFolder;
 import io.outboard.bench.cli.report.Section;
 import io.outboard.bench.cli.report.Units;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** Programs whose kernels allocate: pictures of what they come to, times, memory, and the papers' figures as ours. */
 public final class ProgramsSection implements Section {
 
     /** Name of the file in the folder: one JSON object a line. */
-    public static final String FILE_NAME = ResultFolder.PROGRAMS;
+    public static final String FILE_NAME = "programs.jsonl";
+
+    /** What pages show of it. */
+    public static final PagePart PART = PagePart.of(FILE_NAME, ProgramsSection::new);
 
     private final ResultFolder folder;
 
-    /**
-     * The section of a folder that has the file.
-     *
-     * @param folder the folder
-     */
-    public ProgramsSection(final ResultFolder folder) {
+    private ProgramsSection(final ResultFolder folder) {
         this.folder = folder;
     }
 
@@ -32,10 +32,10 @@ public final class ProgramsSection implements Section {
         return "Programs that allocate in kernels";
     }
 
-    /** What the page says first. */
-    public Headline headline() throws IOException {
+    @Override
+    public Optional<Headline> headline() throws IOException {
         final List<ProgramResult> results = read();
-        return new ProgramHeadline(results).headline(summary(results));
+        return Optional.of(new ProgramHeadline(results).headline(summary(results)));
     }
 
     @Override

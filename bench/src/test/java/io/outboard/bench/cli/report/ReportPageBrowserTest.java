@@ -1,18 +1,16 @@
-package io.outboard.bench.cli.report.page;
+package io.outboard.bench.cli.report;
 
 import static org.junit.jupiter.api.Assertions.*;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.outboard.bench.cli.browser.Browser;
-import io.outboard.bench.cli.report.ResultFiles;
-import io.outboard.bench.kernels.report.KernelResultFiles;
-import io.outboard.bench.kernels.report.KernelsSection;
+import io.outboard.bench.cli.browser.PageScripts;
+import io.outboard.bench.cli.report.strategies.StrategyParts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -20,66 +18,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Looks at the page with a real browser. Skipped, with the reason, where there is none. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ReportPageBrowserTest {
 
     private static final int CHARTS = 2 * (2 + 4) + 1;
-
-    /** The lines of all charts that left fewer than a few pixels of their colour on their canvas. */
-    private static final String MISSING_LINES = """
-            const style = getComputedStyle(document.documentElement);
-            const missing = [];
-            for (const figure of document.querySelectorAll('figure')) {
-              const canvas = figure.querySelector('canvas');
-              const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-              for (const line of JSON.parse(figure.querySelector('script').textContent)) {
-                const rgb = parseInt(style.getPropertyValue(line.colour).trim().slice(1), 16);
-                const near = (i, shift) => Math.abs(pixels[i] - (rgb >> shift & 255)) < 24;
-                let drawn = 0;
-                for (let i = 0; i < pixels.length && drawn < 20; i += 4) {
-                  drawn += pixels[i + 3] > 200 && near(i, 16) && near(i + 1, 8) && near(i + 2, 0) ? 1 : 0;
-                }
-                if (drawn < 20) {
-                  missing.push(`${figure.querySelector('figcaption').textContent}: ${line.name} ${drawn}`);
-                }
-              }
-            }
-            return missing.join(', ');
-            """;
-
-    /** How far the page can be scrolled sideways, and whatever sticks out without a frame of its own to scroll in. */
-    private static final String OVERFLOW = """
-            const width = document.documentElement.clientWidth;
-            const out = Array.from(document.querySelectorAll('body *')).filter(element =>
-              element.getBoundingClientRect().right > width + 0.5 && !element.closest('.scroll'));
-            return `${document.documentElement.scrollWidth - width} ${out.map(element => element.outerHTML.slice(0, 80))}`;
-            """;
-
-    /** Numbers of tables that a phone would have to scroll to. */
-    private static final String HIDDEN_CELLS = """
-            const width = document.documentElement.clientWidth;
-            return Array.from(document.querySelectorAll('td')).filter(cell => cell.checkVisibility() &&
-              cell.getBoundingClientRect().right > width + 0.5).slice(0, 3).map(cell => cell.outerHTML).join();
-            """;
-
-    /** Texts of pictures that reach beyond the picture. */
-    private static final String CLIPPED_LABELS = """
-            const out = [];
-            for (const svg of document.querySelectorAll('.logbars svg')) {
-              const box = svg.getBoundingClientRect();
-              for (const text of svg.querySelectorAll('text')) {
-                const own = text.getBoundingClientRect();
-                if (box.width > 0 && (own.left < box.left - 1 || own.right > box.right + 1 || own.bottom > box.bottom + 1)) {
-                  out.push(text.textContent);
-                }
-              }
-            }
-            return out.join();
-            """;
 
     private static @Nullable Browser browser;
 
@@ -91,7 +35,7 @@ class ReportPageBrowserTest {
         assumeTrue(missing.isEmpty(), () -> missing.orElse(""));
         folder = Files.createDirectory(temporary.resolve("a folder"));
         ResultFiles.complete(folder);
-        ReportPage.write(folder);
+        ReportPage.write(folder, StrategyParts.ALL);
         browser = new Browser(Files.createDirectory(temporary.resolve("browser")));
     }
 
@@ -133,7 +77,7 @@ class ReportPageBrowserTest {
         openComplete();
 
         assertEquals(CHARTS + "", browser().evaluate("return document.querySelectorAll('canvas').length"));
-        assertEquals("", browser().evaluate(MISSING_LINES));
+        assertEquals("", browser().evaluate(PageScripts.MISSING_LINES));
     }
 
     @Test
@@ -141,8 +85,8 @@ class ReportPageBrowserTest {
         open(folder, 360, 740, true);
 
         assertEquals("360", browser().evaluate("return innerWidth"));
-        assertEquals("0 ", browser().evaluate(OVERFLOW));
-        assertEquals("", browser().evaluate(MISSING_LINES));
+        assertEquals("0 ", browser().evaluate(PageScripts.OVERFLOW));
+        assertEquals("", browser().evaluate(PageScripts.MISSING_LINES));
     }
 
     /** As many as there are, and the driver's, on three traces: by day, then at night on a phone. */
@@ -168,74 +112,17 @@ class ReportPageBrowserTest {
                 files.strategy(trace, strategy, ns *= 2);
             }
         }
-        ReportPage.write(many);
+        ReportPage.write(many, StrategyParts.ALL);
 
         open(many, 1280, 900, false);
-        assertEquals("", browser().evaluate(MISSING_LINES));
-        assertEquals("0 ", browser().evaluate(OVERFLOW));
+        assertEquals("", browser().evaluate(PageScripts.MISSING_LINES));
+        assertEquals("0 ", browser().evaluate(PageScripts.OVERFLOW));
 
         browser().blank();
         browser().colourScheme("dark");
         open(many, 360, 740, true);
-        assertEquals("0 ", browser().evaluate(OVERFLOW));
-        assertEquals("", browser().evaluate(MISSING_LINES));
-        assertEquals("[]", browser().console());
-    }
-
-    @Test
-    void shouldDrawTheFiguresOfKernels(@TempDir final Path kernels) throws IOException, InterruptedException {
-        Files.write(kernels.resolve(KernelsSection.FILE_NAME), KernelResultFiles.sample());
-        ReportPage.write(kernels);
-
-        open(kernels, 1280, 900, false);
-        assertEquals("8", browser().evaluate("return document.querySelectorAll('canvas').length"));
-        assertEquals("", browser().evaluate(MISSING_LINES));
-
-        open(kernels, 360, 740, true);
-        assertEquals("0 ", browser().evaluate(OVERFLOW));
-        assertEquals("", browser().evaluate(MISSING_LINES));
-        assertEquals("[]", browser().console());
-    }
-
-    /** Every kind of page there is, of the results that are checked in. */
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "h100-arenas",
-                "h200-paper",
-                "strategies",
-                "h200-kernels",
-                "h200-kernels-16g",
-                "h200-bitmalloc",
-                "h200-programs",
-                "check"
-            })
-    void shouldHoldTheResultOnTheFirstScreenAndFitAPhone(final String results, @TempDir final Path copy)
-            throws IOException, InterruptedException {
-        try (Stream<Path> files = Files.list(Path.of("results", results))) {
-            for (final Path file : files.filter(Files::isRegularFile).toList()) {
-                Files.copy(file, copy.resolve(file.getFileName()));
-            }
-        }
-        ReportPage.write(copy);
-        open(copy, 1400, 900, false);
-
-        final double bottom = Double.parseDouble(
-                browser().evaluate("return document.querySelector('.first').getBoundingClientRect().bottom"));
-        assertTrue(bottom > 50 && bottom <= 900, results + " ends at " + bottom);
-        assertEquals("0 ", browser().evaluate(OVERFLOW));
-        assertEquals("false", browser().evaluate("return document.querySelector('.machine').open"));
-        assertFalse(browser()
-                .evaluate("return document.querySelector('h1').textContent")
-                .isBlank());
-        assertEquals("", browser().evaluate(CLIPPED_LABELS));
-
-        open(copy, 420, 900, true);
-
-        assertEquals("420", browser().evaluate("return innerWidth"));
-        assertEquals("0 ", browser().evaluate(OVERFLOW));
-        assertEquals("", browser().evaluate(HIDDEN_CELLS));
-        assertEquals("", browser().evaluate(CLIPPED_LABELS));
+        assertEquals("0 ", browser().evaluate(PageScripts.OVERFLOW));
+        assertEquals("", browser().evaluate(PageScripts.MISSING_LINES));
         assertEquals("[]", browser().console());
     }
 
@@ -245,7 +132,7 @@ class ReportPageBrowserTest {
 
         browser().resize(360, 740, true);
 
-        assertEquals("0 ", browser().evaluate(OVERFLOW));
+        assertEquals("0 ", browser().evaluate(PageScripts.OVERFLOW));
     }
 
     @Test
@@ -261,7 +148,7 @@ class ReportPageBrowserTest {
 
         assertNotEquals(lightBackground, browser().evaluate(background));
         assertNotEquals(lightLine, browser().evaluate(line));
-        assertEquals("", browser().evaluate(MISSING_LINES));
+        assertEquals("", browser().evaluate(PageScripts.MISSING_LINES));
         assertEquals("[]", browser().console());
     }
 

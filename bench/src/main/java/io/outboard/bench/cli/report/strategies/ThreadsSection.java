@@ -1,4 +1,4 @@
-package io.outboard.bench.measure.pool;
+package io.outboard.bench.cli.report.strategies;
 
 import io.outboard.bench.cli.report.ChartGroup;
 import io.outboard.bench.cli.report.HtmlTable;
@@ -16,10 +16,10 @@ import java.util.Map;
 import java.util.TreeSet;
 
 /** What several threads get of one pool: a line for each pool, a column for each number of threads. */
-public final class ThreadsSection implements Section {
+final class ThreadsSection implements Section {
 
     /** Name of the file in the folder: one JSON object a line. */
-    public static final String FILE_NAME = "threads.jsonl";
+    static final String FILE_NAME = "threads.jsonl";
 
     private final ResultFolder folder;
 
@@ -28,7 +28,7 @@ public final class ThreadsSection implements Section {
      *
      * @param folder the folder
      */
-    public ThreadsSection(final ResultFolder folder) {
+    ThreadsSection(final ResultFolder folder) {
         this.folder = folder;
     }
 

@@ -1,4 +1,4 @@
-package io.outboard.bench.cli.report.page;
+package io.outboard.bench.cli.report.strategies;
 
 import io.outboard.bench.cli.report.Html;
 import io.outboard.bench.cli.report.HtmlTable;

@@ -1,8 +1,8 @@
-package io.outboard.bench.cli.report.page;
+package io.outboard.bench.cli.report;
 
 import static org.junit.jupiter.api.Assertions.*;
 
-import io.outboard.bench.cli.report.ResultFiles;
+import io.outboard.bench.cli.report.strategies.StrategyParts;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -29,7 +29,7 @@ class ReportPageTest {
         ResultFiles.complete(directory);
         final List<String> before = names();
 
-        final Path page = ReportPage.write(directory);
+        final Path page = ReportPage.write(directory, StrategyParts.ALL);
 
         assertEquals(directory.resolve("report.html"), page);
         assertEquals(
@@ -43,7 +43,7 @@ class ReportPageTest {
     void shouldReplaceAnOlderPage() throws IOException {
         ResultFiles.complete(directory).text("report.html", "old");
 
-        ReportPage.write(directory);
+        ReportPage.write(directory, StrategyParts.ALL);
 
         assertTrue(Files.readString(directory.resolve("report.html")).startsWith("<!DOCTYPE html>"));
     }
@@ -52,9 +52,9 @@ class ReportPageTest {
     void shouldMakeTheSamePageOfTheSameResults() throws IOException {
         ResultFiles.complete(directory);
 
-        final String first = Files.readString(ReportPage.write(directory));
+        final String first = Files.readString(ReportPage.write(directory, StrategyParts.ALL));
 
-        assertEquals(first, Files.readString(ReportPage.write(directory)));
+        assertEquals(first, Files.readString(ReportPage.write(directory, StrategyParts.ALL)));
     }
 
     @Test
@@ -141,7 +141,8 @@ class ReportPageTest {
     void shouldNotRepeatTheOnlyTrace() throws IOException {
         new ResultFiles(directory).strategy("paper", "tlsf", 20);
 
-        assertFalse(Files.readString(ReportPage.write(directory)).contains("All traces"));
+        assertFalse(
+                Files.readString(ReportPage.write(directory, StrategyParts.ALL)).contains("All traces"));
     }
 
     @Test
@@ -260,15 +261,15 @@ class ReportPageTest {
     @Test
     void shouldReadAnOldFolder() throws IOException {
         ResultFiles.complete(directory);
-        final String today = Files.readString(ReportPage.write(directory));
+        final String today = Files.readString(ReportPage.write(directory, StrategyParts.ALL));
         Files.move(directory.resolve("results.jsonl"), directory.resolve("results.json"));
 
-        assertEquals(today, Files.readString(ReportPage.write(directory)));
+        assertEquals(today, Files.readString(ReportPage.write(directory, StrategyParts.ALL)));
     }
 
     @Test
     void shouldRefuseAFolderWithoutResults() {
-        assertMessage(directory + ": must contain results.jsonl or kernels.jsonl", directory);
+        assertMessage(directory + ": must contain results.jsonl or threads.jsonl or", directory);
     }
 
     @ParameterizedTest
@@ -407,27 +408,11 @@ class ReportPageTest {
     }
 
     @Test
-    void shouldShowWhatACheckFound() throws IOException {
-        new ResultFiles(directory)
-                .text(
-                        "check.jsonl",
-                        "{\"strategy\":\"tlsf\",\"seed\":7,\"shards\":2,\"operations\":8000000,\"violations\":0,"
-                                + "\"seconds\":2.5,\"nsPerOp\":312.5}\n{\"strategy\":\"pooled\",\"operations\":1000,\"violations\":1}\n");
-
-        final String page = page();
-
-        assertTrue(page.contains(
-                "<h1>8,001,000 random operations on 2 strategies, each compared with a model: 1 violation."));
-        assertTrue(page.contains("<data value=\"8000000\">8,000,000</data>"));
-        assertTrue(page.contains("class=\"remarkable\"><data value=\"1\">1</data>"));
-    }
-
-    @Test
     void shouldMakeAPictureThatStandsAlone() throws IOException {
         ResultFiles.complete(directory);
         final Path picture = directory.resolve("latency.svg");
 
-        ReportPage.writePicture(directory, picture);
+        StrategyParts.writePicture(directory, picture);
 
         final String svg = Files.readString(picture);
         assertTrue(svg.startsWith("<svg xmlns=\"http://www.w3.org/2000/svg\""));
@@ -449,18 +434,18 @@ class ReportPageTest {
 
         final Path picture = directory.resolve("latency.svg");
 
-        assertThrows(IllegalArgumentException.class, () -> ReportPage.writePicture(directory, picture));
+        assertThrows(IllegalArgumentException.class, () -> StrategyParts.writePicture(directory, picture));
         assertFalse(Files.exists(picture));
     }
 
     /** Without what a phone shows as the heading of a number, which stands in each cell. */
     private String page() throws IOException {
-        return Files.readString(ReportPage.write(directory)).replaceAll(" data-of=\"[^\"]*\"", "");
+        return Files.readString(ReportPage.write(directory, StrategyParts.ALL)).replaceAll(" data-of=\"[^\"]*\"", "");
     }
 
     private static void assertMessage(final String start, final Path folder) {
-        final String message =
-                String.valueOf(assertThrows(IllegalArgumentException.class, () -> ReportPage.write(folder))
+        final String message = String.valueOf(
+                assertThrows(IllegalArgumentException.class, () -> ReportPage.write(folder, StrategyParts.ALL))
                         .getMessage());
         assertTrue(message.startsWith(start), message);
         assertFalse(message.contains("\n"), message);

@@ -1,4 +1,4 @@
-package io.outboard.bench.cli.report.page;
+package io.outboard.bench.cli.report;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;

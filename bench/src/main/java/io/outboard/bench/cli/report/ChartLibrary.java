@@ -1,6 +1,5 @@
-package io.outboard.bench.cli.report.page;
+package io.outboard.bench.cli.report;
 
-import io.outboard.bench.cli.report.Template;
 import java.io.IOException;
 import java.io.StringReader;
 import java.io.UncheckedIOException;

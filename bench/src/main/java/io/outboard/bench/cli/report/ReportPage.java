@@ -1,28 +1,13 @@
-package io.outboard.bench.cli.report.page;
+package io.outboard.bench.cli.report;
 
-import io.outboard.bench.cli.report.AtomicFile;
-import io.outboard.bench.cli.report.FiguresSection;
-import io.outboard.bench.cli.report.Headline;
-import io.outboard.bench.cli.report.Html;
-import io.outboard.bench.cli.report.JsonObject;
-import io.outboard.bench.cli.report.LogBars;
-import io.outboard.bench.cli.report.ResultFolder;
-import io.outboard.bench.cli.report.Section;
-import io.outboard.bench.cli.report.Series;
-import io.outboard.bench.cli.report.Template;
-import io.outboard.bench.kernels.report.KernelsSection;
-import io.outboard.bench.kernels.report.programs.ProgramsSection;
-import io.outboard.bench.measure.check.CheckSection;
-import io.outboard.bench.measure.pool.ThreadsSection;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -31,11 +16,9 @@ import java.util.stream.Stream;
  * Makes {@code report.html} from the results in a folder: one page that carries its style, scripts and data and asks
  * the network for nothing. Tables are complete without scripts; charts are drawn by the browser.
  *
- * <p>The folder holds {@code results.jsonl} (one object a line) and, if they were written, {@code environment.json},
- * {@code <files>-allocate.hgrm}, {@code <files>-free.hgrm} {@code <files>-operations.csv} and {@code <files>-memory.csv}, where {@code files} is that key
- * of the object, {@code <trace>-<strategy>} if it has none; and {@code threads.jsonl}, {@code kernels.jsonl} and {@code
- * programs.jsonl}, the last two also alone, as can be the figures of {@code thread-profiles.jsonl}, {@code thread-memory.jsonl}, {@code sweep.jsonl} and
- * {@code soak.jsonl}; and {@code ratios.jsonl} and {@code check.jsonl}. What is missing or null is left out of the page; what is malformed is an error.
+ * <p>What a page can show is its caller's to say: each part is about one file of the folder, and what belongs to its lines. A file
+ * that is missing is left out of the page; what is malformed is an error. {@code environment.json}, if it was written, says what the
+ * results were made on and by.
  *
  * <p>Safe for any number of threads, as long as each writes to its own folder. The page is held in host memory until it
  * is complete: about 0.3 MiB and the size of the result files.
@@ -53,43 +36,27 @@ public final class ReportPage {
      * Writes the page of a folder, in place of an older one.
      *
      * @param directory the folder that holds the results and receives the page
+     * @param parts what to show, if the folder has it
      * @return the page
      * @throws IllegalArgumentException if the folder is missing or has no results, or a file is malformed;
      *     the message is one line that names the file, the line and the rule. No page was written, an older one stays
      * @throws IOException if a file cannot be read or the page cannot be written; an older page stays
      */
-    public static Path write(final Path directory) throws IOException {
-        final ResultFolder folder = ResultFolder.open(directory);
-        final String html = html(folder);
+    public static Path write(final Path directory, final List<PagePart> parts) throws IOException {
+        final ResultFolder folder = ResultFolder.open(directory, parts);
+        final String html = html(folder, parts);
         final Path page = directory.resolve(FILE_NAME);
         AtomicFile.write(page, html);
         return page;
     }
 
-    /**
-     * Writes the picture of a folder's first screen that stands for all of it: the percentiles of an allocation.
-     *
-     * @param directory the folder that holds the results
-     * @param picture the file, in SVG, in place of an older one
-     * @throws IllegalArgumentException as {@link #write}, or if the folder has no latencies
-     * @throws IOException as {@link #write}
-     */
-    public static void writePicture(final Path directory, final Path picture) throws IOException {
-        final ResultFolder folder = ResultFolder.open(directory);
-        if (folder.resultsByTrace().isEmpty()) {
-            throw new IllegalArgumentException(directory + ": must contain results.jsonl, of which a picture is made");
-        }
-        final LogBars bars = new ResultHeadline(folder.resultsByTrace()).picture();
-        if (bars.isEmpty()) {
-            throw new IllegalArgumentException(directory + ": must contain latencies, of which a picture is made");
-        }
-        AtomicFile.write(picture, bars.file());
-    }
-
-    private static String html(final ResultFolder folder) throws IOException {
+    private static String html(final ResultFolder folder, final List<PagePart> parts) throws IOException {
         final StringBuilder links = new StringBuilder();
         final StringBuilder content = new StringBuilder();
-        final List<Section> sections = sections(folder);
+        final List<Section> sections = parts.stream()
+                .filter(part -> folder.contains(part.fileName()))
+                .flatMap(part -> part.sections().apply(folder).stream())
+                .toList();
         for (int i = 0; i < sections.size(); i++) {
             final String title = Html.escape(sections.get(i).title());
             links.append("<li><a href=\"#section-" + i + "\">" + title + "</a></li>\n");
@@ -99,7 +66,7 @@ public final class ReportPage {
         final String contents =
                 sections.size() > 1 ? Template.fill("contents.html", Map.of("links", links.toString())) : "";
         final JsonObject environment = folder.environment();
-        final Headline headline = headline(folder, sections);
+        final Headline headline = headline(sections);
         final String about = Stream.of(environment.text("gpu").isEmpty() ? "cpu" : "gpu", "date")
                 .map(environment::text)
                 .filter(text -> !text.isEmpty())
@@ -120,19 +87,13 @@ public final class ReportPage {
                         Map.entry("script", ChartLibrary.embeddable(Template.load("report.js")))));
     }
 
-    /** The first kind of results that the folder has says what it comes to. */
-    private static Headline headline(final ResultFolder folder, final List<Section> sections) throws IOException {
-        if (!folder.resultsByTrace().isEmpty()) {
-            return new ResultHeadline(folder.resultsByTrace()).headline();
-        }
-        if (folder.contains(KernelsSection.FILE_NAME)) {
-            return new KernelsSection(folder).headline();
-        }
-        if (folder.contains(ProgramsSection.FILE_NAME)) {
-            return new ProgramsSection(folder).headline();
-        }
-        if (folder.contains(ResultFolder.CHECK)) {
-            return new CheckSection(folder).headline();
+    /** That of the first section that has one. */
+    private static Headline headline(final List<Section> sections) throws IOException {
+        for (final Section section : sections) {
+            final Optional<Headline> headline = section.headline();
+            if (headline.isPresent()) {
+                return headline.get();
+            }
         }
         return new Headline(sections.stream().map(Section::title).collect(Collectors.joining(", ")), List.of());
     }
@@ -155,40 +116,6 @@ public final class ReportPage {
         return command.isEmpty()
                 ? ""
                 : "<p class=\"command\"><span>Made by</span> " + value("command", command) + "</p>";
-    }
-
-    private static List<Section> sections(final ResultFolder folder) {
-        final Map<String, Series> series = Series.ofStrategies(folder.names()).stream()
-                .collect(Collectors.toMap(Series::name, Function.identity(), (a, b) -> a, LinkedHashMap::new));
-        final List<Section> sections = new ArrayList<>();
-        final SpeedOverSpace speedOverSpace = new SpeedOverSpace(folder.resultsByTrace());
-        if (!folder.resultsByTrace().isEmpty() && !speedOverSpace.isEmpty()) {
-            sections.add(speedOverSpace);
-        }
-        if (folder.resultsByTrace().size() > 1) {
-            sections.add(new OverviewSection(folder.resultsByTrace(), series));
-        }
-        folder.resultsByTrace()
-                .forEach((trace, results) -> sections.add(new TraceSection(
-                        folder, trace, results, series, folder.resultsByTrace().size() == 1)));
-        if (folder.contains(ThreadsSection.FILE_NAME)) {
-            sections.add(new ThreadsSection(folder));
-        }
-        for (final FiguresSection.Kind kind : FiguresSection.KINDS) {
-            if (folder.contains(kind.fileName())) {
-                sections.add(new FiguresSection(folder, kind));
-            }
-        }
-        if (folder.contains(KernelsSection.FILE_NAME)) {
-            sections.add(new KernelsSection(folder));
-        }
-        if (folder.contains(ProgramsSection.FILE_NAME)) {
-            sections.add(new ProgramsSection(folder));
-        }
-        if (folder.contains(ResultFolder.CHECK)) {
-            sections.add(new CheckSection(folder));
-        }
-        return sections;
     }
 
     private static String environment(final JsonObject environment) {

@@ -1,6 +1,7 @@
-package io.outboard.bench.cli.report.page;
+package io.outboard.bench.cli.report.strategies;
 
 import io.outboard.bench.cli.report.ChartGroup;
+import io.outboard.bench.cli.report.Headline;
 import io.outboard.bench.cli.report.Html;
 import io.outboard.bench.cli.report.HtmlTable;
 import io.outboard.bench.cli.report.Percentile;
@@ -62,6 +63,12 @@ final class TraceSection implements Section {
     @Override
     public String title() {
         return trace;
+    }
+
+    /** That of all traces together. */
+    @Override
+    public Optional<Headline> headline() {
+        return Optional.of(new ResultHeadline(folder.resultsByTrace()).headline());
     }
 
     @Override

@@ -1,4 +1,4 @@
-package io.outboard.bench.cli.report.page;
+package io.outboard.bench.cli.report.strategies;
 
 import io.outboard.bench.cli.report.Headline;
 import io.outboard.bench.cli.report.LogBars;

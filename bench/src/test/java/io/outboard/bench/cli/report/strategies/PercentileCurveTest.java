@@ -1,4 +1,4 @@
-package io.outboard.bench.cli.report.page;
+package io.outboard.bench.cli.report.strategies;
 
 import static org.junit.jupiter.api.Assertions.*;
 
@@ -57,6 +57,6 @@ class PercentileCurveTest {
         new ResultFiles(directory)
                 .result("{\"trace\":\"t\",\"strategy\":\"s\"}")
                 .text("t-s-free.hgrm", bytes.toString(StandardCharsets.UTF_8));
-        return PercentileCurve.read(ResultFolder.open(directory), "t-s-free.hgrm");
+        return PercentileCurve.read(ResultFolder.open(directory, StrategyParts.ALL), "t-s-free.hgrm");
     }
 }
