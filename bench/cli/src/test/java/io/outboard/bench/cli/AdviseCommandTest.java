@@ -144,7 +144,7 @@ class AdviseCommandTest {
     @Test
     void shouldQuoteWhatWasMeasured() throws IOException {
         final String says = "| `cudaMalloc` | " + Advice.CUDA_MALLOC_MICROS + " µs |";
-        assertTrue(Files.readString(Path.of("..", "README.md")).contains(says), says);
+        assertTrue(Files.readString(Path.of("..", "..", "README.md")).contains(says), says);
     }
 
     @Test

@@ -47,7 +47,7 @@ class ScreenshotsTest {
         assumeTrue(missing.isEmpty(), () -> missing.orElse(""));
         final Path folder = Files.createDirectories(Path.of(System.getProperty(FOLDER)));
         final Map<String, Path> pages = new TreeMap<>();
-        try (Stream<Path> all = Files.list(Path.of("results"))) {
+        try (Stream<Path> all = Files.list(Path.of("../results"))) {
             all.filter(result -> Files.exists(result.resolve(ReportPage.FILE_NAME)))
                     .forEach(result -> pages.put(
                             result.toFile().getName(),
