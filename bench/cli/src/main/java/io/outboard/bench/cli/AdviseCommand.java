@@ -10,11 +10,9 @@ import io.outboard.bench.cli.trace.Trace;
 import io.outboard.bench.cli.trace.TraceReader;
 import java.io.PrintWriter;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -73,7 +71,7 @@ final class AdviseCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         final Long memoryBytes = memory == null ? null : (Long) OptionValue.bytes("--memory", memory);
-        final MeasureOptions options = options();
+        final MeasureOptions options = new MeasureOptions(List.of(strategies.split(",")), device, output);
         options.check();
         final Trace trace = TraceReader.read(file, null, pool);
         final PrintWriter out = spec.commandLine().getOut();
@@ -90,13 +88,5 @@ final class AdviseCommand implements Callable<Integer> {
         }
         out.flush();
         return advice.taken().isPresent() ? 0 : DOES_NOT_FIT;
-    }
-
-    /** Those of replay, with what isn't a question here. */
-    private MeasureOptions options() {
-        final List<String> arguments =
-                new ArrayList<>(List.of("--strategy", strategies, "--region", "smallest", "--device", device));
-        arguments.addAll(output.arguments());
-        return CommandLine.populateCommand(new MeasureOptions(), arguments.toArray(String[]::new));
     }
 }

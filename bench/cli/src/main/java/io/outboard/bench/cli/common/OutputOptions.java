@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -148,22 +147,6 @@ public final class OutputOptions {
      */
     public void writeLines(final String name, final List<String> lines) throws IOException {
         write(name, lines.stream().map(line -> line + "\n").collect(Collectors.joining()));
-    }
-
-    /**
-     * The same for another command.
-     *
-     * @return what to type for these options
-     */
-    public List<String> arguments() {
-        final List<String> arguments = new ArrayList<>(List.of("--format", format.name()));
-        if (out != null) {
-            arguments.addAll(List.of("--out", out.toString()));
-        }
-        if (overwrite) {
-            arguments.add("--overwrite");
-        }
-        return arguments;
     }
 
     /**

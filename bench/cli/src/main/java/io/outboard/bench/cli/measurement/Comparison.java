@@ -43,7 +43,7 @@ public final class Comparison {
         this(trace, options, out, err, StrategyBench::open);
     }
 
-    public Comparison(
+    Comparison(
             final Trace trace,
             final MeasureOptions options,
             final PrintWriter out,

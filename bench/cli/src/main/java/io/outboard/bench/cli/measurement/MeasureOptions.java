@@ -51,6 +51,17 @@ public final class MeasureOptions {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
+    /** As a user would give them. */
+    public MeasureOptions() {}
+
+    /** What advice is made of: each strategy in the smallest region that serves all. */
+    public MeasureOptions(final List<String> strategies, final String device, final OutputOptions output) {
+        this.strategies = strategies;
+        this.device = device;
+        this.region = SMALLEST;
+        this.output = output;
+    }
+
     /** Checks everything that can be wrong before anything is measured, and makes the folder for results. */
     public void check() {
         strategies();
