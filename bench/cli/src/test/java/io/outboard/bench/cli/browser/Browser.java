@@ -13,7 +13,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -135,15 +134,6 @@ public final class Browser implements AutoCloseable {
     /** Whether pages opened from now on may run scripts of their own. */
     public void scripts(final boolean allowed) throws IOException, InterruptedException {
         devTools("Emulation.setScriptExecutionDisabled", "{\"value\":" + !allowed + "}");
-    }
-
-    public void screenshot(final Path file) throws IOException, InterruptedException {
-        final HttpRequest request = HttpRequest.newBuilder(URI.create(session + "/screenshot"))
-                .timeout(PATIENCE)
-                .build();
-        final String answer =
-                client.send(request, HttpResponse.BodyHandlers.ofString()).body();
-        Files.write(file, Base64.getDecoder().decode(value(answer)));
     }
 
     @Override
