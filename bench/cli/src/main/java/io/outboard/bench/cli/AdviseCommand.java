@@ -4,8 +4,8 @@ import io.outboard.bench.cli.common.OptionValue;
 import io.outboard.bench.cli.common.OutputOptions;
 import io.outboard.bench.cli.common.StrategyNames;
 import io.outboard.bench.cli.measurement.Advice;
-import io.outboard.bench.cli.measurement.Comparison;
 import io.outboard.bench.cli.measurement.MeasureOptions;
+import io.outboard.bench.cli.measurement.MeasurementRun;
 import io.outboard.bench.cli.trace.Trace;
 import io.outboard.bench.cli.trace.TraceReader;
 import java.io.PrintWriter;
@@ -75,8 +75,8 @@ final class AdviseCommand implements Callable<Integer> {
         options.check();
         final Trace trace = TraceReader.read(file, null, pool);
         final PrintWriter out = spec.commandLine().getOut();
-        final Comparison comparison =
-                new Comparison(trace, options, out, spec.commandLine().getErr());
+        final MeasurementRun comparison =
+                new MeasurementRun(trace, options, out, spec.commandLine().getErr());
         comparison.measureForAdvice();
         comparison.run();
         final Advice advice = new Advice(trace, comparison.measurements(), memoryBytes);

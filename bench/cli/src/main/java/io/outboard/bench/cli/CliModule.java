@@ -36,7 +36,7 @@ public final class CliModule implements CommandModule {
     public List<PagePart> pageParts() {
         return Stream.concat(
                         StrategyParts.ALL.stream(),
-                        Stream.of(SmallestBySeed.FIGURES.part(), TailComparison.FIGURES.part()))
+                        Stream.of(SmallestBySeed.RESULTS.part(), TailComparison.RESULTS.part()))
                 .toList();
     }
 }

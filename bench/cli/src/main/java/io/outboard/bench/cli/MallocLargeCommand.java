@@ -2,8 +2,8 @@ package io.outboard.bench.cli;
 
 import io.outboard.bench.cli.common.DidYouMean;
 import io.outboard.bench.cli.common.WrongUseException;
-import io.outboard.bench.cli.measurement.Comparison;
 import io.outboard.bench.cli.measurement.MeasureOptions;
+import io.outboard.bench.cli.measurement.MeasurementRun;
 import io.outboard.bench.cli.measurement.ProfileOptions;
 import io.outboard.bench.cli.tail.TailComparison;
 import io.outboard.bench.cli.trace.Profiles;
@@ -65,7 +65,7 @@ final class MallocLargeCommand implements Callable<Integer> {
             new SmallestBySeed(profile, options, spec.commandLine().getOut()).run();
             return 0;
         }
-        final Comparison comparison = new Comparison(
+        final MeasurementRun comparison = new MeasurementRun(
                 profile.trace(),
                 options,
                 spec.commandLine().getOut(),
@@ -103,7 +103,7 @@ final class MallocLargeCommand implements Callable<Integer> {
         new TailComparison(trace, profile.operations())
                 .run(
                         options.strategies(),
-                        Comparison.maxBlocks(trace),
+                        MeasurementRun.maxBlocks(trace),
                         options.regionBytes().orElse(trace.regionBytes()),
                         options.output(),
                         spec.commandLine().getOut(),

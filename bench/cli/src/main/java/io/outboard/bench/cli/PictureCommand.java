@@ -3,7 +3,7 @@ package io.outboard.bench.cli;
 import io.outboard.bench.cli.common.OptionValue;
 import io.outboard.bench.cli.common.StrategyNames;
 import io.outboard.bench.cli.common.WrongUseException;
-import io.outboard.bench.cli.measurement.Comparison;
+import io.outboard.bench.cli.measurement.MeasurementRun;
 import io.outboard.bench.cli.measurement.StrategyBench;
 import io.outboard.bench.cli.picture.Picture;
 import io.outboard.bench.cli.picture.PicturePage;
@@ -85,7 +85,7 @@ final class PictureCommand implements Callable<Integer> {
         } else {
             final Owners owners = new Owners();
             final Trace trace = TraceReader.read(file, owners, pool);
-            final StrategyOptions options = StrategyOptions.DEFAULTS.withMaxBlocks(Comparison.maxBlocks(trace));
+            final StrategyOptions options = StrategyOptions.DEFAULTS.withMaxBlocks(MeasurementRun.maxBlocks(trace));
             final StrategyBench.Smallest found = regionBytes > 0
                     ? new StrategyBench.Smallest(regionBytes, true)
                     : StrategyBench.open(strategy, trace, options.maxBlocks()).smallestRegion(step -> {});

@@ -2,8 +2,8 @@ package io.outboard.bench.cli;
 
 import io.outboard.bench.cli.common.OptionValue;
 import io.outboard.bench.cli.common.WrongUseException;
-import io.outboard.bench.cli.measurement.Comparison;
 import io.outboard.bench.cli.measurement.MeasureOptions;
+import io.outboard.bench.cli.measurement.MeasurementRun;
 import io.outboard.bench.cli.trace.Trace;
 import io.outboard.bench.cli.trace.TraceReader;
 import java.nio.file.Files;
@@ -82,7 +82,7 @@ final class ReplayCommand implements Callable<Integer> {
     }
 
     private int replay(final Trace trace) throws Exception {
-        final Comparison comparison = new Comparison(
+        final MeasurementRun comparison = new MeasurementRun(
                 trace, options, spec.commandLine().getOut(), spec.commandLine().getErr());
         if (placements != null) {
             comparison.writePlacementsTo(placements);

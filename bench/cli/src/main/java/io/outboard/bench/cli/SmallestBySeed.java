@@ -1,15 +1,15 @@
 package io.outboard.bench.cli;
 
-import io.outboard.bench.cli.common.FigureOutput;
 import io.outboard.bench.cli.common.Progress;
+import io.outboard.bench.cli.common.ResultOutput;
 import io.outboard.bench.cli.common.TextTable;
-import io.outboard.bench.cli.measurement.Comparison;
 import io.outboard.bench.cli.measurement.MeasureOptions;
+import io.outboard.bench.cli.measurement.MeasurementRun;
 import io.outboard.bench.cli.measurement.ProfileOptions;
 import io.outboard.bench.cli.measurement.StrategyBench;
 import io.outboard.bench.cli.measurement.StrategyBench.Smallest;
-import io.outboard.bench.cli.report.FiguresSection;
 import io.outboard.bench.cli.report.JsonLine;
+import io.outboard.bench.cli.report.ResultsSection;
 import io.outboard.bench.cli.trace.Trace;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -24,8 +24,8 @@ import java.util.function.ToDoubleFunction;
  */
 final class SmallestBySeed {
 
-    /** What a page shows of its figures. */
-    static final FiguresSection.Kind FIGURES = new FiguresSection.Kind(
+    /** What a page shows of its results. */
+    static final ResultsSection.Kind RESULTS = new ResultsSection.Kind(
             "smallest.jsonl",
             "Smallest regions over seeds",
             List.of("profile", "strategy"),
@@ -59,16 +59,16 @@ final class SmallestBySeed {
     }
 
     void run() throws IOException {
-        final FigureOutput figures = new FigureOutput(options.output(), FIGURES, out, null);
+        final ResultOutput results = new ResultOutput(options.output(), RESULTS, out, null);
         final List<Row> rows = new ArrayList<>();
         try (Progress progress = new Progress((long) options.strategies().size() * seeds)) {
             for (final String strategy : options.strategies()) {
                 final Row row = row(strategy, progress);
                 rows.add(row);
-                figures.add(json(row));
+                results.add(json(row));
             }
         }
-        figures.print(table -> print(rows, table));
+        results.print(table -> print(rows, table));
     }
 
     private Row row(final String strategy, final Progress progress) {
@@ -76,7 +76,7 @@ final class SmallestBySeed {
         for (int seed = 0; seed < seeds; seed++) {
             final Trace trace = profile.trace(seed);
             progress.stage(strategy + ", seed " + (seed + 1) + " of " + seeds);
-            final StrategyBench bench = StrategyBench.open(strategy, trace, Comparison.maxBlocks(trace));
+            final StrategyBench bench = StrategyBench.open(strategy, trace, MeasurementRun.maxBlocks(trace));
             final Smallest smallest = bench.smallestRegion(progress::pass);
             if (smallest.serves()) {
                 final long refusedBytes = bench.lastRefusedRegion(smallest.regionBytes(), progress::pass);

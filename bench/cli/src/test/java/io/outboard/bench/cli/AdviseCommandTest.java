@@ -54,8 +54,8 @@ class AdviseCommandTest {
 
     @Test
     void shouldSayWhatFitsWhichToTakeAndWhy() {
-        final Outcome outcome =
-                Outcome.of("advise", recording.toString(), "--memory", "1GiB", "--device", "none", "--strategy", FEW);
+        final CommandRun outcome = CommandRun.of(
+                "advise", recording.toString(), "--memory", "1GiB", "--device", "none", "--strategy", FEW);
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         final List<String> lines = outcome.out().lines().toList();
@@ -83,9 +83,9 @@ class AdviseCommandTest {
             "advise", log.toString(), "--memory", "65GiB", "--device", "none", "--strategy", "tlsf"
         };
 
-        final Outcome outcome = Outcome.of(arguments);
+        final CommandRun outcome = CommandRun.of(arguments);
         arguments[3] = "80GiB";
-        final Outcome larger = Outcome.of(arguments);
+        final CommandRun larger = CommandRun.of(arguments);
 
         assertEquals(1, outcome.exitCode(), outcome.err());
         assertTrue(outcome.out().contains("doesn't fit in 65GiB with any"), outcome.out());
@@ -97,7 +97,7 @@ class AdviseCommandTest {
 
     @Test
     void shouldSayThatItDoesNotFit() {
-        final Outcome outcome = Outcome.of(
+        final CommandRun outcome = CommandRun.of(
                 "advise", recording.toString(), "--memory", "1MiB", "--device", "none", "--strategy", "tlsf");
 
         assertEquals(1, outcome.exitCode(), outcome.err());
@@ -108,7 +108,7 @@ class AdviseCommandTest {
     @Test
     void shouldPrintJsonAndAPage() {
         final Path out = folder.resolve("results");
-        final Outcome outcome = Outcome.of(
+        final CommandRun outcome = CommandRun.of(
                 "advise",
                 recording.toString(),
                 "--device",
@@ -134,7 +134,7 @@ class AdviseCommandTest {
 
     @Test
     void shouldRefuseWrongSizes() {
-        final Outcome outcome = Outcome.of("advise", recording.toString(), "--memory", "much");
+        final CommandRun outcome = CommandRun.of("advise", recording.toString(), "--memory", "much");
 
         assertEquals(2, outcome.exitCode());
         assertTrue(outcome.err().contains("--memory=much"), outcome.err());
@@ -149,7 +149,7 @@ class AdviseCommandTest {
 
     @Test
     void shouldReplayWhatWasRecorded() {
-        final Outcome outcome = Outcome.of(
+        final CommandRun outcome = CommandRun.of(
                 "replay", recording.toString(), recording.toString(), "--device", "none", "--format", "json");
 
         assertEquals(0, outcome.exitCode(), outcome.err());
@@ -160,12 +160,12 @@ class AdviseCommandTest {
 
     @Test
     void shouldPlanAndShowWhatWasRecorded() throws IOException {
-        final Outcome plan = Outcome.of("plan", recording.toString(), "--seconds", "0.2", "--format", "json");
+        final CommandRun plan = CommandRun.of("plan", recording.toString(), "--seconds", "0.2", "--format", "json");
         assertEquals(0, plan.exitCode(), plan.err());
         assertTrue(plan.out().startsWith("{\"trace\""), plan.out());
 
         final Path page = folder.resolve("page.html");
-        final Outcome picture = Outcome.of("picture", recording.toString(), "--out", page.toString());
+        final CommandRun picture = CommandRun.of("picture", recording.toString(), "--out", page.toString());
         assertEquals(0, picture.exitCode(), picture.err());
         assertTrue(Files.size(page) > 0);
     }
@@ -174,8 +174,8 @@ class AdviseCommandTest {
     void shouldRefuseOneFolderForSeveralFiles() {
         for (final String option : List.of("--out", "--placements")) {
             final Path target = folder.resolve("target");
-            final Outcome outcome =
-                    Outcome.of("replay", recording.toString(), recording.toString(), option, target.toString());
+            final CommandRun outcome =
+                    CommandRun.of("replay", recording.toString(), recording.toString(), option, target.toString());
 
             assertEquals(2, outcome.exitCode());
             assertTrue(outcome.err().contains(option + "=" + target + " must go with one FILE, not 2"), outcome.err());
@@ -188,7 +188,7 @@ class AdviseCommandTest {
         final byte[] whole = Files.readAllBytes(recording);
         Files.write(recording, Arrays.copyOf(whole, whole.length - 5));
 
-        final Outcome outcome = Outcome.of("replay", recording.toString(), "--device", "none");
+        final CommandRun outcome = CommandRun.of("replay", recording.toString(), "--device", "none");
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         assertTrue(

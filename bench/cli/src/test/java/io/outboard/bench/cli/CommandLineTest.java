@@ -66,7 +66,8 @@ class CommandLineTest {
 
     @Test
     void shouldPrintOneJsonObjectALineWithEveryKey() {
-        final Outcome outcome = Outcome.of("malloc-large", "--ops", "2000", "--device", "none", "--format", "json");
+        final CommandRun outcome =
+                CommandRun.of("malloc-large", "--ops", "2000", "--device", "none", "--format", "json");
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         assertEquals(1, outcome.out().lines().count());
@@ -82,7 +83,8 @@ class CommandLineTest {
 
     @Test
     void shouldPrintATableForPeople() {
-        final Outcome outcome = Outcome.of("malloc-large", "--ops", "2000", "--device", "none", "--profile", "large");
+        final CommandRun outcome =
+                CommandRun.of("malloc-large", "--ops", "2000", "--device", "none", "--profile", "large");
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         assertTrue(outcome.out().contains("large: 2,000 operations"), outcome.out());
@@ -92,7 +94,7 @@ class CommandLineTest {
 
     @Test
     void shouldPrintEveryStrategyInTablesThatFitATerminal() {
-        final Outcome outcome = Outcome.of(
+        final CommandRun outcome = CommandRun.of(
                 "malloc-large", "--ops", "2000", "--device", "none", "--strategy", "all", "--region", "smallest");
 
         assertEquals(0, outcome.exitCode(), outcome.err());
@@ -114,7 +116,7 @@ class CommandLineTest {
     void shouldWriteEverythingThatOutAsksFor() {
         final Path out = folder.resolve("results");
 
-        final Outcome outcome = Outcome.of(
+        final CommandRun outcome = CommandRun.of(
                 "malloc-large", "--ops", "2000", "--device", "none", "--region", "smallest", "--out", out.toString());
 
         assertEquals(0, outcome.exitCode(), outcome.err());
@@ -140,7 +142,7 @@ class CommandLineTest {
             "malloc-large", "--ops", "2000", "--device", "none", "--out", folder.toString(), "--overwrite"
         };
 
-        final Outcome refused = Outcome.of(Arrays.copyOf(command, command.length - 1));
+        final CommandRun refused = CommandRun.of(Arrays.copyOf(command, command.length - 1));
 
         assertEquals(2, refused.exitCode(), refused.err());
         assertTrue(
@@ -151,7 +153,7 @@ class CommandLineTest {
         assertEquals("", refused.out());
         assertFalse(Files.exists(folder.resolve("results.jsonl")));
 
-        final Outcome replaced = Outcome.of(command);
+        final CommandRun replaced = CommandRun.of(command);
 
         assertEquals(0, replaced.exitCode(), replaced.err());
         assertFalse(Files.exists(folder.resolve("large-pooled-memory.csv")));
@@ -166,7 +168,7 @@ class CommandLineTest {
         final Path trace = folder.resolve("one.trace");
         TraceWriter.writeHpTrace(new Trace("one", 1, 1 << 20, new long[] {Trace.allocation(0, 1)}), trace);
 
-        final Outcome outcome = Outcome.of(
+        final CommandRun outcome = CommandRun.of(
                 "replay", trace.toString(), "--strategy", "tlsf", "--device", "none", "--placements", "/dev/full");
 
         assertEquals(1, outcome.exitCode(), outcome.err());
@@ -200,7 +202,7 @@ class CommandLineTest {
                     case "picture" -> List.of("--strategy", "tlsf");
                     default -> List.of("--strategy", "tlsf", "--device", "none");
                 });
-        final Outcome outcome = Outcome.of(arguments.toArray(String[]::new));
+        final CommandRun outcome = CommandRun.of(arguments.toArray(String[]::new));
 
         assertTrue(read.get() > 0);
         assertEquals(141, outcome.exitCode(), outcome.err());
@@ -212,7 +214,7 @@ class CommandLineTest {
     void shouldKeepAnOldRunWhenTheNewOneIsRefused() throws Exception {
         Files.writeString(folder.resolve("results.jsonl"), "old");
 
-        final Outcome outcome = Outcome.of(
+        final CommandRun outcome = CommandRun.of(
                 "malloc-large",
                 "--ops",
                 "2000",
@@ -231,10 +233,10 @@ class CommandLineTest {
     @Test
     void shouldMakeAPictureOnRequest() throws Exception {
         final Path out = folder.resolve("results");
-        Outcome.of("malloc-large", "--ops", "2000", "--device", "none", "--out", out.toString());
+        CommandRun.of("malloc-large", "--ops", "2000", "--device", "none", "--out", out.toString());
         final Path picture = folder.resolve("latency.svg");
 
-        final Outcome outcome = Outcome.of("report", out.toString(), "--svg", picture.toString());
+        final CommandRun outcome = CommandRun.of("report", out.toString(), "--svg", picture.toString());
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         assertTrue(Files.readString(picture).startsWith("<svg "));
@@ -244,10 +246,10 @@ class CommandLineTest {
     @Test
     void shouldMakeTheReportAgainFromItsFolder() throws Exception {
         final Path out = folder.resolve("results");
-        Outcome.of("malloc-large", "--ops", "2000", "--device", "none", "--out", out.toString());
+        CommandRun.of("malloc-large", "--ops", "2000", "--device", "none", "--out", out.toString());
         Files.delete(out.resolve("report.html"));
 
-        final Outcome outcome = Outcome.of("report", out.toString());
+        final CommandRun outcome = CommandRun.of("report", out.toString());
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         assertTrue(Files.readString(out.resolve("report.html")).contains("tlsf"));
@@ -255,7 +257,7 @@ class CommandLineTest {
 
     @Test
     void shouldServeTheTraceInTheSmallestRegionThatItFinds() {
-        final Outcome outcome = Outcome.of(
+        final CommandRun outcome = CommandRun.of(
                 "malloc-large", "--ops", "20000", "--device", "none", "--region", "smallest", "--format", "json");
 
         assertEquals(0, outcome.exitCode(), outcome.err());
@@ -268,7 +270,7 @@ class CommandLineTest {
 
     @Test
     void shouldCountAllocationsThatFoundNoMemory() {
-        final Outcome outcome = Outcome.of(
+        final CommandRun outcome = CommandRun.of(
                 "malloc-large", "--ops", "2000", "--device", "none", "--region", "64MiB", "--format", "json");
 
         assertEquals(0, outcome.exitCode(), outcome.err());
@@ -282,7 +284,7 @@ class CommandLineTest {
         final Path placements = folder.resolve("placements.csv");
         TraceWriter.writeHpTrace(trace, file);
 
-        final Outcome outcome = Outcome.of(
+        final CommandRun outcome = CommandRun.of(
                 "replay",
                 file.toString(),
                 "--device",
@@ -300,7 +302,7 @@ class CommandLineTest {
     @Test
     void shouldLookForTheSmallestRegionWithSeveralSeeds() throws IOException {
         final Path out = folder.resolve("seeds");
-        final Outcome outcome = Outcome.of(
+        final CommandRun outcome = CommandRun.of(
                 "malloc-large",
                 "--ops",
                 "20000",
@@ -331,9 +333,10 @@ class CommandLineTest {
 
     @Test
     void shouldMeasureBlocksByHandleInTheSamePlaces() {
-        final Outcome byHandle =
-                Outcome.of("malloc-large", "--ops", "2000", "--device", "none", "--by", "handle", "--format", "json");
-        final Outcome byAddress = Outcome.of("malloc-large", "--ops", "2000", "--device", "none", "--format", "json");
+        final CommandRun byHandle = CommandRun.of(
+                "malloc-large", "--ops", "2000", "--device", "none", "--by", "handle", "--format", "json");
+        final CommandRun byAddress =
+                CommandRun.of("malloc-large", "--ops", "2000", "--device", "none", "--format", "json");
 
         assertEquals(0, byHandle.exitCode(), byHandle.err());
         assertTrue(byHandle.out().contains("\"strategy\":\"tlsf by handle\""), byHandle.out());
@@ -357,7 +360,7 @@ class CommandLineTest {
         "--by=handle --seeds=2 --region=smallest --profile=large,  --by=handle must not be given with --tail or --seeds"
     })
     void shouldRefuseWhatCannotBeMeasuredByHandle(final String arguments, final String message) {
-        final Outcome outcome = Outcome.of(("malloc-large " + arguments).split(" "));
+        final CommandRun outcome = CommandRun.of(("malloc-large " + arguments).split(" "));
 
         assertEquals(2, outcome.exitCode());
         assertTrue(outcome.err().contains(message), outcome.err());
@@ -367,7 +370,7 @@ class CommandLineTest {
     void shouldPrintALineForTheTailAndOneForNothing() throws IOException {
         final Path out = folder.resolve("tail");
 
-        final Outcome outcome = Outcome.of(
+        final CommandRun outcome = CommandRun.of(
                 "malloc-large", "--tail", "--ops", "2.5e5", "--profile", "fragmenting", "--out", out.toString());
 
         assertEquals(0, outcome.exitCode(), outcome.err());
@@ -387,7 +390,7 @@ class CommandLineTest {
     @ValueSource(
             strings = {"--help", "--version", "malloc-large --help", "replay --help", "report --help", "strategies"})
     void shouldExplainItself(final String arguments) {
-        final Outcome outcome = Outcome.of(arguments.split(" "));
+        final CommandRun outcome = CommandRun.of(arguments.split(" "));
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         assertFalse(outcome.out().isBlank());
@@ -396,7 +399,7 @@ class CommandLineTest {
     @ParameterizedTest
     @ValueSource(strings = {"--version", "malloc-large --version", "serve --version"})
     void shouldSayWhichVersionItIs(final String arguments) {
-        final Outcome outcome = Outcome.of(arguments.split(" "));
+        final CommandRun outcome = CommandRun.of(arguments.split(" "));
 
         assertTrue(outcome.out().matches("outboard \\d+\\.\\d+\\.\\d+\\S*, commit \\S+\\R"), outcome.out());
     }
@@ -437,7 +440,7 @@ class CommandLineTest {
         "'malloc-large --device none --strategy tlsf,segregated-fit --region 2TiB', must suit segregated-fit"
     })
     void shouldNameAWrongArgumentInOneLineAndExitWithTwo(final String arguments, final String named) {
-        final Outcome outcome = Outcome.of(arguments.split(" "));
+        final CommandRun outcome = CommandRun.of(arguments.split(" "));
 
         assertEquals(2, outcome.exitCode(), outcome.err());
         assertEquals(1, outcome.err().lines().count(), outcome.err());
@@ -447,7 +450,8 @@ class CommandLineTest {
 
     @Test
     void shouldRefuseARegionThatHoldsMoreGranulesThanAStrategyCounts() {
-        final Outcome outcome = Outcome.of("malloc-large", "--ops", "2000", "--device", "none", "--region", "2TiB");
+        final CommandRun outcome =
+                CommandRun.of("malloc-large", "--ops", "2000", "--device", "none", "--region", "2TiB");
 
         assertEquals(2, outcome.exitCode(), outcome.err());
         assertTrue(outcome.err().contains("2^32 - 1 granules"), outcome.err());
@@ -458,7 +462,7 @@ class CommandLineTest {
         final Path file = folder.resolve("broken.csv");
         Files.writeString(file, "Thread,Time,Action,Pointer,Size,Stream\n1,2,allocate,0x100,abc,0\n");
 
-        final Outcome outcome = Outcome.of("replay", file.toString());
+        final CommandRun outcome = CommandRun.of("replay", file.toString());
 
         assertEquals(2, outcome.exitCode(), outcome.err());
         assertEquals(1, outcome.err().lines().count(), outcome.err());
@@ -470,7 +474,7 @@ class CommandLineTest {
         final Path file = folder.resolve("file");
         Files.writeString(file, "");
 
-        final Outcome outcome = Outcome.of(
+        final CommandRun outcome = CommandRun.of(
                 "malloc-large",
                 "--ops",
                 "2000",
@@ -488,8 +492,8 @@ class CommandLineTest {
     void shouldExitWithOneAndOneLineWhenAResultCannotBeWritten() throws Exception {
         Files.createDirectories(folder.resolve("results.jsonl"));
 
-        final Outcome outcome =
-                Outcome.of("malloc-large", "--ops", "2000", "--device", "none", "--out", folder.toString());
+        final CommandRun outcome =
+                CommandRun.of("malloc-large", "--ops", "2000", "--device", "none", "--out", folder.toString());
 
         assertEquals(1, outcome.exitCode(), outcome.err());
         assertEquals(1, outcome.err().lines().count(), outcome.err());
@@ -498,7 +502,7 @@ class CommandLineTest {
 
     @Test
     void shouldRefuseAFolderForPlacements() throws Exception {
-        final Outcome outcome = Outcome.of("replay", "trace.csv", "--placements", folder.toString());
+        final CommandRun outcome = CommandRun.of("replay", "trace.csv", "--placements", folder.toString());
 
         assertEquals(2, outcome.exitCode(), outcome.err());
         assertTrue(outcome.err().contains("--placements="), outcome.err());
@@ -518,8 +522,8 @@ class CommandLineTest {
         final Path file = folder.resolve("tiny.csv");
         Files.writeString(file, log);
 
-        final Outcome outcome =
-                Outcome.of("replay", file.toString(), "--device", "none", "--region", "smallest", "--format", "json");
+        final CommandRun outcome = CommandRun.of(
+                "replay", file.toString(), "--device", "none", "--region", "smallest", "--format", "json");
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         assertEquals(256_000, number(outcome.out(), "smallestRegionBytes"));
@@ -533,16 +537,16 @@ class CommandLineTest {
         final Path file = folder.resolve("sparse.hptrace");
         TraceWriter.writeHpTrace(trace, file);
 
-        final Outcome outcome = assertTimeoutPreemptively(
+        final CommandRun outcome = assertTimeoutPreemptively(
                 Duration.ofSeconds(20),
-                () -> Outcome.of("replay", file.toString(), "--device", "none", "--format", "json"));
+                () -> CommandRun.of("replay", file.toString(), "--device", "none", "--format", "json"));
 
         assertEquals(0, outcome.exitCode(), outcome.err());
     }
 
     @Test
     void shouldPrintAStackTraceOnlyWhenAskedTo() {
-        final Outcome outcome = Outcome.of("replay", "no-such-file", "--verbose");
+        final CommandRun outcome = CommandRun.of("replay", "no-such-file", "--verbose");
 
         assertEquals(2, outcome.exitCode(), outcome.err());
         assertTrue(outcome.err().contains("\tat "), outcome.err());

@@ -30,8 +30,8 @@ class PictureCommandTest {
     @Test
     void shouldWriteAPageOfATrace() throws IOException {
         final Path page = folder.resolve("page.html");
-        final Outcome outcome =
-                Outcome.of("picture", trace().toString(), "--strategy", "hal-best-fit", "--out", page.toString());
+        final CommandRun outcome =
+                CommandRun.of("picture", trace().toString(), "--strategy", "hal-best-fit", "--out", page.toString());
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         assertEquals("picture: " + page, outcome.out().strip());
@@ -49,12 +49,12 @@ class PictureCommandTest {
             pool.dump(dump);
         }
         final Path page = folder.resolve("page.html");
-        final Outcome outcome = Outcome.of("picture", dump.toString(), "--out", page.toString());
+        final CommandRun outcome = CommandRun.of("picture", dump.toString(), "--out", page.toString());
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         assertTrue(Files.readString(page).contains("data-kind=\"dump\""));
         for (final String option : new String[] {"--strategy", "--region"}) {
-            final Outcome refused = Outcome.of(
+            final CommandRun refused = CommandRun.of(
                     "picture",
                     dump.toString(),
                     "--out",
@@ -74,7 +74,7 @@ class PictureCommandTest {
                 List.of("--region", "100"),
                 List.of("--out", folder.toString()),
                 List.of("--out", folder.resolve("none/page.html").toString()))) {
-            final Outcome outcome = Outcome.of("picture", trace().toString(), wrong.get(0), wrong.get(1));
+            final CommandRun outcome = CommandRun.of("picture", trace().toString(), wrong.get(0), wrong.get(1));
 
             assertEquals(2, outcome.exitCode(), outcome.err());
             assertTrue(outcome.err().contains(wrong.get(0) + "=" + wrong.get(1)), outcome.err());

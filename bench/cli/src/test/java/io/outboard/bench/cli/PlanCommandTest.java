@@ -48,8 +48,8 @@ class PlanCommandTest {
 
     @Test
     void shouldPrintOneJsonObjectForEachTrace() {
-        final Outcome outcome =
-                Outcome.of("plan", trace.toString(), log.toString(), "--format", "json", "--seconds", "0.2");
+        final CommandRun outcome =
+                CommandRun.of("plan", trace.toString(), log.toString(), "--format", "json", "--seconds", "0.2");
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         final List<String> lines = outcome.out().lines().toList();
@@ -70,7 +70,7 @@ class PlanCommandTest {
     void shouldPrintATableAndWriteThePlan() throws Exception {
         final Path file = folder.resolve("step.plan");
 
-        final Outcome outcome = Outcome.of("plan", log.toString(), "--out", file.toString(), "--granule", "512");
+        final CommandRun outcome = CommandRun.of("plan", log.toString(), "--out", file.toString(), "--granule", "512");
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         assertTrue(outcome.out().contains("log.csv"), outcome.out());
@@ -86,7 +86,7 @@ class PlanCommandTest {
     void shouldWriteEachAllocationWithItsOperations() throws Exception {
         final Path file = folder.resolve("step.plan");
 
-        Outcome.of("plan", trace.toString(), "--out", file.toString(), "--seconds", "0.1");
+        CommandRun.of("plan", trace.toString(), "--out", file.toString(), "--seconds", "0.1");
 
         final Trace read = TraceReader.read(trace);
         final List<String> lines = Files.readAllLines(file);
@@ -105,7 +105,7 @@ class PlanCommandTest {
     @Test
     void shouldLetReplayFollowThePlanInARegionOfItsSize() throws Exception {
         final Path file = folder.resolve("step.plan");
-        Outcome.of("plan", trace.toString(), "--out", file.toString(), "--seconds", "0.5");
+        CommandRun.of("plan", trace.toString(), "--out", file.toString(), "--seconds", "0.5");
         final long regionBytes = Plan.read(file).regionBytes();
         final String[] command = {
             "replay",
@@ -119,8 +119,8 @@ class PlanCommandTest {
             "--strategy"
         };
 
-        final Outcome planned = Outcome.of(with(command, "planned:" + file));
-        final Outcome tlsf = Outcome.of(with(command, "tlsf"));
+        final CommandRun planned = CommandRun.of(with(command, "planned:" + file));
+        final CommandRun tlsf = CommandRun.of(with(command, "tlsf"));
 
         assertEquals(0, planned.exitCode(), planned.err());
         assertTrue(planned.out().contains("\"strategy\":\"planned\""), planned.out());
@@ -135,8 +135,8 @@ class PlanCommandTest {
         "planned:/none, must name a plan that can be read"
     })
     void shouldRefuseAStrategyWithoutAPlan(final String strategy, final String message) {
-        final Outcome outcome =
-                Outcome.of("replay", trace.toString(), "--device", "none", "--strategy", filled(strategy));
+        final CommandRun outcome =
+                CommandRun.of("replay", trace.toString(), "--device", "none", "--strategy", filled(strategy));
 
         assertEquals(2, outcome.exitCode(), outcome.err());
         assertEquals(1, outcome.err().lines().count(), outcome.err());
@@ -149,19 +149,19 @@ class PlanCommandTest {
         final Path file = folder.resolve("bom.plan");
         assertEquals(
                 0,
-                Outcome.of("plan", trace.toString(), "--seconds", "0", "--out", file.toString())
+                CommandRun.of("plan", trace.toString(), "--seconds", "0", "--out", file.toString())
                         .exitCode());
         Files.writeString(file, "\uFEFF" + Files.readString(file));
 
-        final Outcome outcome =
-                Outcome.of("replay", trace.toString(), "--device", "none", "--strategy", "planned:" + file);
+        final CommandRun outcome =
+                CommandRun.of("replay", trace.toString(), "--device", "none", "--strategy", "planned:" + file);
 
         assertEquals(0, outcome.exitCode(), outcome.err());
     }
 
     @Test
     void shouldMeasureNothingIfAFileIsMissing() {
-        final Outcome outcome = Outcome.of("replay", trace.toString(), "/none.csv", "--device", "none");
+        final CommandRun outcome = CommandRun.of("replay", trace.toString(), "/none.csv", "--device", "none");
 
         assertEquals(2, outcome.exitCode(), outcome.err());
         assertTrue(outcome.err().contains("/none.csv"), outcome.err());
@@ -188,7 +188,7 @@ class PlanCommandTest {
                 "--seconds 1 | Missing required parameter",
             })
     void shouldRefuseWhatIsWrong(final String arguments, final String message) {
-        final Outcome outcome = Outcome.of(("plan " + filled(arguments)).split(" "));
+        final CommandRun outcome = CommandRun.of(("plan " + filled(arguments)).split(" "));
 
         assertEquals(2, outcome.exitCode(), outcome.err());
         assertEquals(1, outcome.err().lines().count(), outcome.err());

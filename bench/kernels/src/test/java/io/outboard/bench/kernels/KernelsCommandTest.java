@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.outboard.bench.cli.Outcome;
+import io.outboard.bench.cli.CommandRun;
 import io.outboard.bench.cli.common.WrongUseException;
 import io.outboard.bench.kernels.programs.ProgramCase;
 import io.outboard.bench.kernels.report.programs.ProgramResult;
@@ -50,7 +50,7 @@ class KernelsCommandTest {
                 "--device     | 999        | --device=999 must be a GPU that works:"
             })
     void shouldNameAWrongArgumentInOneLine(final String option, final String value, final String message) {
-        final Outcome outcome = Outcome.of("kernels", option, value);
+        final CommandRun outcome = CommandRun.of("kernels", option, value);
 
         assertEquals(2, outcome.exitCode(), outcome.err());
         assertTrue(outcome.err().contains(message), outcome.err());
@@ -78,7 +78,7 @@ class KernelsCommandTest {
     void shouldNameAWrongArgumentOfPrograms(final String option, final String value, final String message) {
         final String program = message.contains("life") ? "life" : "wator";
 
-        final Outcome outcome = Outcome.of("kernels", "--program", program, option, value);
+        final CommandRun outcome = CommandRun.of("kernels", "--program", program, option, value);
 
         assertEquals(2, outcome.exitCode(), outcome.err());
         assertTrue(outcome.err().contains(message), outcome.err());
@@ -114,7 +114,7 @@ class KernelsCommandTest {
 
     @Test
     void shouldRefuseSizesThatNoCaseTakes() {
-        final Outcome outcome = Outcome.of("kernels", "--case", "MIX", "--bytes", "16");
+        final CommandRun outcome = CommandRun.of("kernels", "--case", "MIX", "--bytes", "16");
 
         assertEquals(2, outcome.exitCode());
         assertTrue(outcome.err().contains("--bytes=16 must have a range such as 4..1024 for MIX"), outcome.err());
@@ -122,7 +122,7 @@ class KernelsCommandTest {
 
     @Test
     void shouldRefuseAQuickRunOfSomethingElse() {
-        final Outcome outcome = Outcome.of("kernels", "--quick", "--threads", "T1024");
+        final CommandRun outcome = CommandRun.of("kernels", "--quick", "--threads", "T1024");
 
         assertEquals(2, outcome.exitCode());
         assertTrue(outcome.err().contains("--quick must stand without --case, --threads"), outcome.err());
@@ -130,11 +130,11 @@ class KernelsCommandTest {
 
     @Test
     void shouldTakePartsOfTheUsualRunAlone() {
-        final Outcome outcome = Outcome.of("kernels", "--part", "main", "--threads", "T1024");
+        final CommandRun outcome = CommandRun.of("kernels", "--part", "main", "--threads", "T1024");
 
         assertEquals(2, outcome.exitCode());
         assertTrue(outcome.err().contains("--part must stand without --quick and"), outcome.err());
-        final Outcome heap = Outcome.of("kernels", "--part", "main,family", "--heap", "8GiB");
+        final CommandRun heap = CommandRun.of("kernels", "--part", "main,family", "--heap", "8GiB");
         assertEquals(2, heap.exitCode());
         assertTrue(heap.err().contains("but for --part=main with --heap"), heap.err());
         assertTrue(cases("--part", "Main", "--heap", "8GiB", "--allocator", "BitMalloc")
@@ -147,7 +147,7 @@ class KernelsCommandTest {
 
     @Test
     void shouldSayThatItNeedsAGpu() {
-        final Outcome outcome = Outcome.of("kernels", "--quick", "--allocator", "Empty");
+        final CommandRun outcome = CommandRun.of("kernels", "--quick", "--allocator", "Empty");
         assumeTrue(
                 outcome.exitCode() != 0 && !outcome.err().contains("must be made"),
                 "skipped, needs a machine without a GPU");

@@ -26,10 +26,10 @@ public final class MeasureModule implements CommandModule {
     @Override
     public List<PagePart> pageParts() {
         return List.of(
-                ThreadProfileRun.FIGURES.part(),
-                MemoryByThreads.FIGURES.part(),
-                SizeSweep.FIGURES.part(),
-                SoakCommand.FIGURES.part(),
+                ThreadProfileRun.RESULTS.part(),
+                MemoryByThreads.RESULTS.part(),
+                SizeSweep.RESULTS.part(),
+                SoakCommand.RESULTS.part(),
                 CheckCommand.PART);
     }
 

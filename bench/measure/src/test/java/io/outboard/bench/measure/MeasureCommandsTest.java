@@ -3,7 +3,7 @@ package io.outboard.bench.measure;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.bench.cli.Outcome;
+import io.outboard.bench.cli.CommandRun;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -17,7 +17,7 @@ class MeasureCommandsTest {
         "compare no-such-folder no-such-folder, no-such-folder",
     })
     void shouldNameAWrongArgumentInOneLineAndExitWithTwo(final String arguments, final String named) {
-        final Outcome outcome = Outcome.of(arguments.split(" "));
+        final CommandRun outcome = CommandRun.of(arguments.split(" "));
 
         assertEquals(2, outcome.exitCode(), outcome.err());
         assertEquals(1, outcome.err().lines().count(), outcome.err());

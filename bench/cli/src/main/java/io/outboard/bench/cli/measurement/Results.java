@@ -1,6 +1,8 @@
 package io.outboard.bench.cli.measurement;
 
+import io.outboard.bench.cli.common.Progress;
 import io.outboard.bench.cli.common.TextTable;
+import io.outboard.bench.cli.report.JsonLine;
 import io.outboard.bench.cli.report.ReportPage;
 import io.outboard.bench.cli.report.Units;
 import io.outboard.bench.cli.report.strategies.StrategyParts;
@@ -9,34 +11,89 @@ import io.outboard.cuda.CudaDevice;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What a measuring command found.
- *
- * @param trace what was replayed
- * @param measurements of one thread
- * @param rates of several threads
- * @param gpu what it was measured on, null without one
- * @param baselines how the driver's allocators were called, where a reader of the numbers must know
- */
-record Results(
-        Trace trace,
-        List<Measurement> measurements,
-        List<ThreadRate> rates,
-        @Nullable CudaDevice gpu,
-        String baselines) {
+/** What a measuring command has found so far. Each is written into the folder of results, and printed if that is as JSON, as it is known. Confined to one thread. */
+public final class Results {
 
-    /** Prints what isn't printed yet, and writes the page of the folder that the options ask for, in which they are already. */
-    void print(final MeasureOptions options, final PrintWriter out) throws IOException {
+    private final Trace trace;
+    private final @Nullable CudaDevice gpu;
+    private final MeasureOptions options;
+    private final PrintWriter out;
+    private final PrintWriter err;
+    private final Supplier<String> baselines;
+    private final ResultFolderWriter writer;
+    private final List<Measurement> measurements = new ArrayList<>();
+    private final List<ThreadRate> rates = new ArrayList<>();
+
+    /** Nothing found yet; {@code gpu} is null without one; {@code baselines} tells how the driver's allocators were called so far. */
+    public Results(
+            final Trace trace,
+            final @Nullable CudaDevice gpu,
+            final MeasureOptions options,
+            final PrintWriter out,
+            final PrintWriter err,
+            final Supplier<String> baselines) {
+        this.trace = trace;
+        this.gpu = gpu;
+        this.options = options;
+        this.out = out;
+        this.err = err;
+        this.baselines = baselines;
+        this.writer = new ResultFolderWriter(options.output(), gpu);
+    }
+
+    public void add(final Measurement measurement) throws IOException {
+        measurements.add(measurement);
+        printLine(measurement.json(gpu == null ? null : gpu.toString()));
+        keep();
+    }
+
+    public void add(final ThreadRate rate) throws IOException {
+        rates.add(rate);
+        printLine(rate.json(trace));
+        keep();
+    }
+
+    boolean isEmpty() {
+        return measurements.isEmpty();
+    }
+
+    List<Measurement> measurements() {
+        return List.copyOf(measurements);
+    }
+
+    private void keep() throws IOException {
+        writer.keep(trace, measurements, rates, baselines.get());
+    }
+
+    private void printLine(final JsonLine line) {
+        if (options.json()) {
+            Progress.makeRoom();
+            out.println(line);
+            out.flush();
+        }
+    }
+
+    /** Prints what isn't printed yet, and makes the page of the folder that the options ask for; returns the exit code. */
+    public int finish() throws IOException {
+        print();
+        final OutOfMemory outOfMemory = options.outOfMemory();
+        outOfMemory.add(measurements);
+        return outOfMemory.report(options.output(), out, err);
+    }
+
+    private void print() throws IOException {
         final String device = gpu == null ? null : gpu.toString();
         if (options.json()) {
             // The others were printed as they were known.
             DriverRatio.of(measurements).forEach(ratio -> out.println(ratio.json()));
         } else {
-            new ResultTable(trace, measurements, options.smallestRegion(), device, baselines).print(out);
+            new ResultTable(trace, measurements, options.smallestRegion(), device, baselines.get()).print(out);
             printRates(out);
         }
         final Path folder = options.out();

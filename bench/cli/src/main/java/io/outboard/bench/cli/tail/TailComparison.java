@@ -1,16 +1,16 @@
 package io.outboard.bench.cli.tail;
 
-import io.outboard.bench.cli.common.FigureOutput;
 import io.outboard.bench.cli.common.Isolation;
 import io.outboard.bench.cli.common.Latencies;
 import io.outboard.bench.cli.common.OutputOptions;
 import io.outboard.bench.cli.common.Progress;
+import io.outboard.bench.cli.common.ResultOutput;
 import io.outboard.bench.cli.common.TextTable;
 import io.outboard.bench.cli.measurement.OutOfMemory;
 import io.outboard.bench.cli.measurement.Passes;
-import io.outboard.bench.cli.report.FiguresSection;
 import io.outboard.bench.cli.report.JsonLine;
 import io.outboard.bench.cli.report.Percentile;
+import io.outboard.bench.cli.report.ResultsSection;
 import io.outboard.bench.cli.report.Units;
 import io.outboard.bench.cli.trace.Trace;
 import java.io.IOException;
@@ -30,8 +30,8 @@ import org.HdrHistogram.Histogram;
  */
 public final class TailComparison {
 
-    /** What a page shows of its figures. */
-    public static final FiguresSection.Kind FIGURES = new FiguresSection.Kind(
+    /** What a page shows of its results. */
+    public static final ResultsSection.Kind RESULTS = new ResultsSection.Kind(
             "tail.jsonl",
             "Tail latency",
             List.of("profile", "strategy", "beside"),
@@ -129,20 +129,20 @@ public final class TailComparison {
             final OutOfMemory outOfMemory)
             throws IOException {
         final List<Row> rows = new ArrayList<>();
-        final FigureOutput figures = new FigureOutput(output, FIGURES, out, null);
+        final ResultOutput results = new ResultOutput(output, RESULTS, out, null);
         try (Progress progress = new Progress((long) strategies.size() * wanted)) {
             for (final String strategy : strategies) {
                 progress.stage(strategy);
                 for (final Row row : measure(strategy, maxBlocks, regionBytes, progress)) {
                     rows.add(row);
-                    figures.add(json(row));
+                    results.add(json(row));
                     if (!row.strategy().equals(TailBench.NOTHING)) {
                         outOfMemory.add(row.strategy(), row.failures(), row.allocations());
                     }
                 }
             }
         }
-        figures.print(table -> print(rows, table));
+        results.print(table -> print(rows, table));
     }
 
     List<Row> measure(final String strategy, final int maxBlocks, final long regionBytes, final Progress progress) {

@@ -61,14 +61,14 @@ class TenantsCommandTest {
         }
     }
 
-    private record Outcome(int exitCode, String out) {
+    private record CommandRun(int exitCode, String out) {
 
         List<JsonObject> rows() {
             return out.lines().map(line -> JsonReader.read("out", 1, line)).toList();
         }
     }
 
-    private Outcome tenants(final Path first, final Path second, final String... options) {
+    private CommandRun tenants(final Path first, final Path second, final String... options) {
         final CommandLine command = new CommandLine(new TenantsCommand());
         command.setCaseInsensitiveEnumValuesAllowed(true);
         command.setExecutionExceptionHandler((exception, line, result) -> {
@@ -79,14 +79,14 @@ class TenantsCommandTest {
         final List<String> all = new ArrayList<>(
                 List.of(first.toString(), second.toString(), "--device", "memory", "--limit", "256MiB"));
         all.addAll(List.of(options));
-        return new Outcome(command.execute(all.toArray(String[]::new)), out.toString());
+        return new CommandRun(command.execute(all.toArray(String[]::new)), out.toString());
     }
 
     @Test
     void shouldServeByTurnsWhatHalvesDoNot() {
         requireLeases();
 
-        final Outcome outcome = tenants(day, night, "--rounds", "2", "--format", "json");
+        final CommandRun outcome = tenants(day, night, "--rounds", "2", "--format", "json");
 
         assertEquals(0, outcome.exitCode(), outcome.out());
         final List<JsonObject> rows = outcome.rows();
@@ -119,7 +119,7 @@ class TenantsCommandTest {
 
         TraceWriter.writeHpTrace(new Trace("comb", TEETH, 1 << 20, operations), comb);
 
-        final Outcome outcome = tenants(comb, day, "--rounds", "1", "--share", "1");
+        final CommandRun outcome = tenants(comb, day, "--rounds", "1", "--share", "1");
 
         assertEquals(1, outcome.exitCode(), outcome.out());
         assertTrue(outcome.out().matches("(?s)day: .*comb\\.hpt, night: .*, by turns, of 256.MiB\\R.*"), outcome.out());

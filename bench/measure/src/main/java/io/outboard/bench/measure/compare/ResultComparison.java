@@ -4,7 +4,7 @@ import io.outboard.bench.cli.report.JsonLine;
 import io.outboard.bench.cli.report.JsonObject;
 import io.outboard.bench.cli.report.JsonReader;
 import io.outboard.bench.cli.report.LineFile;
-import io.outboard.bench.measure.compare.Figures.Figure;
+import io.outboard.bench.measure.compare.ComparedFile.Figure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -61,11 +61,11 @@ final class ResultComparison {
     ResultComparison(final Path before, final Path after) throws IOException {
         this.before = before;
         this.after = after;
-        final List<Figures> common = common();
+        final List<ComparedFile> common = common();
         final List<String> seenBefore = new ArrayList<>();
         final List<String> seenAfter = new ArrayList<>();
-        for (final Figures figures : common) {
-            compare(figures, seenBefore, seenAfter);
+        for (final ComparedFile compared : common) {
+            compare(compared, seenBefore, seenAfter);
         }
         if (rows.isEmpty()) {
             throw new IllegalArgumentException(before + " and " + after
@@ -85,10 +85,11 @@ final class ResultComparison {
     }
 
     /** Kinds of results that are in both. */
-    private List<Figures> common() {
-        final List<Figures> first = kinds(before);
-        final List<Figures> second = kinds(after);
-        final List<Figures> common = first.stream().filter(second::contains).toList();
+    private List<ComparedFile> common() {
+        final List<ComparedFile> first = kinds(before);
+        final List<ComparedFile> second = kinds(after);
+        final List<ComparedFile> common =
+                first.stream().filter(second::contains).toList();
         if (common.isEmpty()) {
             throw new IllegalArgumentException(before + " and " + after
                     + " must have results of the same kind in common, but the first has " + names(first)
@@ -97,18 +98,18 @@ final class ResultComparison {
         return common;
     }
 
-    private static List<String> names(final List<Figures> kinds) {
-        return kinds.stream().map(Figures::fileName).toList();
+    private static List<String> names(final List<ComparedFile> kinds) {
+        return kinds.stream().map(ComparedFile::fileName).toList();
     }
 
-    private static List<Figures> kinds(final Path place) {
+    private static List<ComparedFile> kinds(final Path place) {
         if (!Files.exists(place)) {
             throw new IllegalArgumentException(place + ": must be a folder that --out wrote, or a file in one");
         }
-        final List<Figures> kinds = Figures.ALL.stream()
-                .filter(figures -> Files.isDirectory(place)
-                        ? Files.isRegularFile(LineFile.in(place, figures.fileName()))
-                        : LineFile.nameOf(place.toFile().getName()).equals(figures.fileName()))
+        final List<ComparedFile> kinds = ComparedFile.ALL.stream()
+                .filter(compared -> Files.isDirectory(place)
+                        ? Files.isRegularFile(LineFile.in(place, compared.fileName()))
+                        : LineFile.nameOf(place.toFile().getName()).equals(compared.fileName()))
                 .toList();
         if (kinds.isEmpty()) {
             throw new IllegalArgumentException(
@@ -117,18 +118,18 @@ final class ResultComparison {
         return kinds;
     }
 
-    private static Path file(final Path place, final Figures figures) {
-        return Files.isDirectory(place) ? LineFile.in(place, figures.fileName()) : place;
+    private static Path file(final Path place, final ComparedFile compared) {
+        return Files.isDirectory(place) ? LineFile.in(place, compared.fileName()) : place;
     }
 
     private static Path folder(final Path place) {
         return Files.isDirectory(place) ? place : place.toAbsolutePath().resolveSibling("");
     }
 
-    private void compare(final Figures figures, final List<String> seenBefore, final List<String> seenAfter)
+    private void compare(final ComparedFile compared, final List<String> seenBefore, final List<String> seenAfter)
             throws IOException {
-        final Map<String, JsonObject> first = figures.read(file(before, figures));
-        final Map<String, JsonObject> second = figures.read(file(after, figures));
+        final Map<String, JsonObject> first = compared.read(file(before, compared));
+        final Map<String, JsonObject> second = compared.read(file(after, compared));
         seenBefore.addAll(first.keySet());
         seenAfter.addAll(second.keySet());
         remark("only in " + before, first, second);
@@ -136,9 +137,9 @@ final class ResultComparison {
         for (final Map.Entry<String, JsonObject> entry : first.entrySet()) {
             final JsonObject then = second.get(entry.getKey());
             if (then != null) {
-                checkSame(figures, entry.getKey(), entry.getValue(), then);
-                figures.less().forEach(figure -> add(entry.getKey(), figure, entry.getValue(), then, true));
-                figures.more().forEach(figure -> add(entry.getKey(), figure, entry.getValue(), then, false));
+                checkSame(compared, entry.getKey(), entry.getValue(), then);
+                compared.less().forEach(figure -> add(entry.getKey(), figure, entry.getValue(), then, true));
+                compared.more().forEach(figure -> add(entry.getKey(), figure, entry.getValue(), then, false));
             }
         }
     }
@@ -160,8 +161,9 @@ final class ResultComparison {
     }
 
     /** The same name isn't enough: another number of operations is another trace. */
-    private void checkSame(final Figures figures, final String name, final JsonObject first, final JsonObject second) {
-        for (final String key : figures.same()) {
+    private void checkSame(
+            final ComparedFile compared, final String name, final JsonObject first, final JsonObject second) {
+        for (final String key : compared.same()) {
             if (Double.compare(first.number(key), second.number(key)) != 0) {
                 throw new IllegalArgumentException(
                         before + " and " + after + " must have " + name + " with the same " + key + ", but have "

@@ -3,12 +3,12 @@ package io.outboard.bench.measure.pool;
 import io.outboard.bench.cli.common.Progress;
 import io.outboard.bench.cli.common.WrongUseException;
 import io.outboard.bench.cli.device.DeviceProbe;
-import io.outboard.bench.cli.measurement.Comparison;
 import io.outboard.bench.cli.measurement.DriverBaselines;
-import io.outboard.bench.cli.measurement.Findings;
 import io.outboard.bench.cli.measurement.MeasureOptions;
+import io.outboard.bench.cli.measurement.MeasurementRun;
 import io.outboard.bench.cli.measurement.Passes;
 import io.outboard.bench.cli.measurement.ProfileOptions;
+import io.outboard.bench.cli.measurement.Results;
 import io.outboard.bench.cli.measurement.StrategyBench;
 import io.outboard.bench.cli.measurement.ThreadProfile;
 import io.outboard.bench.cli.measurement.ThreadRate;
@@ -111,13 +111,13 @@ public final class PoolCommand implements Callable<Integer> {
         final List<Integer> threadCounts = threadCounts(powersOfTwo());
         final List<String> strategies = options.strategies();
         final Trace trace = profile.trace();
-        maxBlocks = Comparison.maxBlocks(trace);
-        final Findings findings;
+        maxBlocks = MeasurementRun.maxBlocks(trace);
+        final Results results;
         try (DeviceProbe probe = options.openDevice()) {
             final @Nullable CudaDevice gpu =
                     probe.source().map(CudaMemorySource::device).orElse(null);
             final DriverBaselines baselines = new DriverBaselines(trace, gpu);
-            findings = new Findings(
+            results = new Results(
                     trace,
                     gpu,
                     options,
@@ -130,19 +130,19 @@ public final class PoolCommand implements Callable<Integer> {
             try (Progress progress =
                     new Progress(runs * Passes.operations(trace) + rounds * roundWork + baselines.steps())) {
                 for (final String strategy : strategies) {
-                    measure(strategy, trace, reuse, gpu, progress, findings);
+                    measure(strategy, trace, reuse, gpu, progress, results);
                     for (final int count : threadCounts) {
                         progress.stage(strategy + " pool, " + count + " threads");
                         final double rate =
                                 PoolBench.open(strategy, trace, maxBlocks).operationsASecond(reuse.get(0), count);
-                        findings.add(new ThreadRate(strategy, reuse.get(0), count, rate));
+                        results.add(new ThreadRate(strategy, reuse.get(0), count, rate));
                         progress.step(roundWork);
                     }
                 }
-                baselines.measure(progress, findings::add);
+                baselines.measure(progress, results::add);
             }
         }
-        return findings.finish();
+        return results.finish();
     }
 
     /** Does what the user wants of several threads. */
@@ -176,24 +176,24 @@ public final class PoolCommand implements Callable<Integer> {
             final List<String> reuse,
             final @Nullable CudaDevice gpu,
             final Progress progress,
-            final Findings findings)
+            final Results results)
             throws IOException {
         final long strategyBytes = options.regionBytes().orElse(trace.regionBytes());
         // Else it grows, as users' pools do.
         final long poolBytes = options.regionBytes().orElse(0);
         progress.stage(strategy);
         // Addresses only, also where there is a device: the strategy doesn't touch it.
-        findings.add(StrategyBench.open(strategy, trace, maxBlocks)
+        results.add(StrategyBench.open(strategy, trace, maxBlocks)
                 .measure(VirtualMemorySource.region(1).address(), strategyBytes, false, "none", null, progress));
         for (final String policy : reuse) {
             progress.stage(strategy + " pool, " + policy);
-            findings.add(PoolBench.open(strategy, trace, maxBlocks)
+            results.add(PoolBench.open(strategy, trace, maxBlocks)
                     .measurePool(policy, poolBytes, gpu == null ? "none" : String.valueOf(gpu.ordinal()), progress));
         }
         if (gpu != null) {
             for (final String policy : reuse) {
                 progress.stage(strategy + " facade, " + policy);
-                findings.add(PoolBench.open(strategy, trace, maxBlocks).measureFacade(policy, gpu.ordinal(), progress));
+                results.add(PoolBench.open(strategy, trace, maxBlocks).measureFacade(policy, gpu.ordinal(), progress));
             }
         }
     }

@@ -1,14 +1,14 @@
 package io.outboard.bench.measure.soak;
 
-import io.outboard.bench.cli.common.FigureOutput;
 import io.outboard.bench.cli.common.OptionValue;
 import io.outboard.bench.cli.common.OutputOptions;
 import io.outboard.bench.cli.common.Progress;
+import io.outboard.bench.cli.common.ResultOutput;
 import io.outboard.bench.cli.common.StrategyNames;
 import io.outboard.bench.cli.common.TextTable;
 import io.outboard.bench.cli.common.WrongUseException;
 import io.outboard.bench.cli.device.DeviceProbe;
-import io.outboard.bench.cli.report.FiguresSection;
+import io.outboard.bench.cli.report.ResultsSection;
 import io.outboard.bench.cli.report.Units;
 import io.outboard.cuda.CudaDevice;
 import io.outboard.cuda.CudaMemorySource;
@@ -38,8 +38,8 @@ import picocli.CommandLine.Spec;
         footer = "Exit code 1 if anything was wrong. --reuse immediate has to fail: nobody promises any order here.")
 public final class SoakCommand implements Callable<Integer> {
 
-    /** What a page shows of its figures. */
-    public static final FiguresSection.Kind FIGURES = new FiguresSection.Kind(
+    /** What a page shows of its results. */
+    public static final ResultsSection.Kind RESULTS = new ResultsSection.Kind(
             "soak.jsonl",
             "Soak",
             List.of("reusePolicy", "threads", "device"),
@@ -119,22 +119,22 @@ public final class SoakCommand implements Callable<Integer> {
         final List<SoakSettings> plan = plan();
         output.check();
         final List<Soak.Result> results = new ArrayList<>();
-        final FigureOutput figures;
+        final ResultOutput written;
         try (DeviceProbe probe = openDevice()) {
             final @Nullable CudaDevice gpu =
                     probe.source().map(CudaMemorySource::device).orElse(null);
-            figures = new FigureOutput(output, FIGURES, spec.commandLine().getOut(), gpu);
+            written = new ResultOutput(output, RESULTS, spec.commandLine().getOut(), gpu);
             final long seconds = (long) Math.ceil(minutes * 60);
             try (Progress progress = new Progress(seconds * plan.size())) {
                 for (final SoakSettings settings : plan) {
                     progress.stage(strategy + ", " + settings.policy());
                     final Soak.Result result = run(settings, progress);
                     results.add(result);
-                    figures.add(result.json());
+                    written.add(result.json());
                 }
             }
         }
-        figures.print(out -> print(results, out));
+        written.print(out -> print(results, out));
         final Optional<String> first = results.stream()
                 .flatMap(result -> result.violations().stream()
                         .map(violation -> result.settings().policy() + ": " + violation))

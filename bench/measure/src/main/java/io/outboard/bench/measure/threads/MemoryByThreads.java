@@ -1,11 +1,11 @@
 package io.outboard.bench.measure.threads;
 
-import io.outboard.bench.cli.common.FigureOutput;
 import io.outboard.bench.cli.common.Progress;
+import io.outboard.bench.cli.common.ResultOutput;
 import io.outboard.bench.cli.common.TextTable;
 import io.outboard.bench.cli.common.WrongUseException;
-import io.outboard.bench.cli.report.FiguresSection;
 import io.outboard.bench.cli.report.JsonLine;
+import io.outboard.bench.cli.report.ResultsSection;
 import io.outboard.bench.cli.report.Units;
 import io.outboard.bench.cli.trace.Profiles;
 import io.outboard.bench.cli.trace.Trace;
@@ -30,8 +30,8 @@ import java.util.stream.IntStream;
  */
 public final class MemoryByThreads {
 
-    /** What a page shows of its figures. */
-    public static final FiguresSection.Kind FIGURES = new FiguresSection.Kind(
+    /** What a page shows of its results. */
+    public static final ResultsSection.Kind RESULTS = new ResultsSection.Kind(
             "thread-memory.jsonl",
             "Memory by threads",
             List.of("trace", "mode", "strategy", "reusePolicy", "slackBytes", "threads"),
@@ -124,7 +124,7 @@ public final class MemoryByThreads {
         final int runs = request.strategies().size()
                 * request.policies().size()
                 * request.threads().size();
-        final FigureOutput output = request.figures(FIGURES);
+        final ResultOutput output = request.results(RESULTS);
         try (Progress progress = new Progress(runs)) {
             for (final String strategy : request.strategies()) {
                 for (final String policy : request.policies()) {

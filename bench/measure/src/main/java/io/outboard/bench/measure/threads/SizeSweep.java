@@ -1,13 +1,13 @@
 package io.outboard.bench.measure.threads;
 
-import io.outboard.bench.cli.common.FigureOutput;
 import io.outboard.bench.cli.common.Latencies;
 import io.outboard.bench.cli.common.Progress;
+import io.outboard.bench.cli.common.ResultOutput;
 import io.outboard.bench.cli.common.TextTable;
 import io.outboard.bench.cli.measurement.ThreadProfile;
-import io.outboard.bench.cli.report.FiguresSection;
 import io.outboard.bench.cli.report.JsonLine;
 import io.outboard.bench.cli.report.Percentile;
+import io.outboard.bench.cli.report.ResultsSection;
 import io.outboard.bench.cli.report.Units;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -20,8 +20,8 @@ import java.util.List;
  */
 public final class SizeSweep {
 
-    /** What a page shows of its figures. */
-    public static final FiguresSection.Kind FIGURES = new FiguresSection.Kind(
+    /** What a page shows of its results. */
+    public static final ResultsSection.Kind RESULTS = new ResultsSection.Kind(
             "sweep.jsonl",
             "Latency by size",
             List.of("sizeBytes", "strategy", "allocator", "reusePolicy", "threads"),
@@ -77,7 +77,7 @@ public final class SizeSweep {
     public void run() throws IOException, InterruptedException {
         final List<ThreadSettings> plan = plan();
         final List<Row> rows = new ArrayList<>();
-        final FigureOutput output = request.figures(FIGURES);
+        final ResultOutput output = request.results(RESULTS);
         try (Progress progress = new Progress(plan.size())) {
             for (final ThreadSettings settings : plan) {
                 progress.stage(settings.label() + ", " + settings.threads() + " threads");

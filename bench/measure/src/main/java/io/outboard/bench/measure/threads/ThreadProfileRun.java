@@ -1,12 +1,12 @@
 package io.outboard.bench.measure.threads;
 
-import io.outboard.bench.cli.common.FigureOutput;
 import io.outboard.bench.cli.common.Latencies;
 import io.outboard.bench.cli.common.Progress;
+import io.outboard.bench.cli.common.ResultOutput;
 import io.outboard.bench.cli.common.TextTable;
 import io.outboard.bench.cli.measurement.ThreadProfile;
-import io.outboard.bench.cli.report.FiguresSection;
 import io.outboard.bench.cli.report.Percentile;
+import io.outboard.bench.cli.report.ResultsSection;
 import io.outboard.bench.cli.report.Units;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -19,8 +19,8 @@ import java.util.Map;
 /** One thread profile on every pool that is asked for, by each number of threads. Confined to one thread. */
 public final class ThreadProfileRun {
 
-    /** What a page shows of its figures. */
-    public static final FiguresSection.Kind FIGURES = new FiguresSection.Kind(
+    /** What a page shows of its results. */
+    public static final ResultsSection.Kind RESULTS = new ResultsSection.Kind(
             "thread-profiles.jsonl",
             "Thread profiles",
             List.of("profile", "strategy", "allocator", "reusePolicy", "threads", "others", "launchers"),
@@ -63,8 +63,8 @@ public final class ThreadProfileRun {
      * @throws IllegalStateException if a pool hands out what is in use, or loses a block
      */
     public void run() throws IOException, InterruptedException {
-        final FigureOutput output = request.figures(FIGURES);
-        final List<ThreadFigures> figures = new ArrayList<>();
+        final ResultOutput output = request.results(RESULTS);
+        final List<ThreadResult> results = new ArrayList<>();
         final List<List<ThreadSettings>> plan = new ArrayList<>();
         for (final int count : request.threads()) {
             plan.add(request.settings(
@@ -85,20 +85,20 @@ public final class ThreadProfileRun {
                         .opsPerSecond();
                 progress.step(ROUNDS_OF_A_PASS);
                 for (final ThreadSettings settings : sameThreads) {
-                    final ThreadFigures row = measure(settings, bare, rates, progress);
-                    figures.add(row);
+                    final ThreadResult row = measure(settings, bare, rates, progress);
+                    results.add(row);
                     output.add(row.json());
                 }
             }
         }
-        output.print(out -> print(figures, out));
+        output.print(out -> print(results, out));
     }
 
-    private static ThreadFigures measure(
+    private static ThreadResult measure(
             final ThreadSettings settings, final double bare, final Map<String, Double> rates, final Progress progress)
             throws InterruptedException {
         progress.stage(settings.label() + ", " + settings.threads() + " threads");
-        // Wrong figures of a wrong pool aren't worth the wait.
+        // Wrong results of a wrong pool aren't worth the wait.
         progress.pass("pass 1 of 3: every block looked at");
         final ThreadBench.Checked checked = ThreadBench.open(settings).checked();
         progress.step(1);
@@ -110,10 +110,10 @@ public final class ThreadProfileRun {
         progress.step(ROUNDS_OF_A_PASS);
         // The first number of threads is what others are compared with.
         final double first = rates.computeIfAbsent(settings.label(), label -> speed.opsPerSecond());
-        return new ThreadFigures(settings, speed, clocked, checked, speed.opsPerSecond() / first, bare);
+        return new ThreadResult(settings, speed, clocked, checked, speed.opsPerSecond() / first, bare);
     }
 
-    private void print(final List<ThreadFigures> figures, final PrintWriter out) {
+    private void print(final List<ThreadResult> results, final PrintWriter out) {
         final ThreadOptions options = request.options();
         out.printf(
                 Locale.ROOT,
@@ -125,7 +125,7 @@ public final class ThreadProfileRun {
                 options.others(),
                 options.launchers(),
                 request.gpu() == null ? "no GPU, so addresses only and a device that is always idle" : request.gpu());
-        new TextTable<ThreadFigures>()
+        new TextTable<ThreadResult>()
                 .column("allocator", row -> row.settings().label())
                 .column(
                         profile.unit() + "s",
@@ -144,9 +144,9 @@ public final class ThreadProfileRun {
                 })
                 .column("peak live", row -> Units.bytes((double) row.checked().peakLiveBytes()))
                 .column("checked", row -> Units.count((double) row.checked().blocks()))
-                .print(figures, out);
+                .print(results, out);
         out.println();
-        final TextTable<ThreadFigures> latencies = new TextTable<ThreadFigures>()
+        final TextTable<ThreadResult> latencies = new TextTable<ThreadResult>()
                 .column("allocator", row -> row.settings().label())
                 .column(
                         profile.unit() + "s",
@@ -156,10 +156,10 @@ public final class ThreadProfileRun {
         addPercentiles(latencies, false);
         latencies.group("free");
         addPercentiles(latencies, true);
-        latencies.print(figures, out);
+        latencies.print(results, out);
     }
 
-    private static void addPercentiles(final TextTable<ThreadFigures> table, final boolean ofFrees) {
+    private static void addPercentiles(final TextTable<ThreadResult> table, final boolean ofFrees) {
         for (final Percentile percentile : Percentile.OF_RESULTS) {
             table.column(percentile.title(), row -> {
                 final Latencies latencies =
@@ -169,7 +169,7 @@ public final class ThreadProfileRun {
         }
     }
 
-    private static String held(final ThreadFigures row, final long bytes) {
+    private static String held(final ThreadResult row, final long bytes) {
         return Units.bytes(row.settings().kind().isOurs() ? bytes : Double.NaN);
     }
 }

@@ -1,9 +1,9 @@
 package io.outboard.bench.measure.threads;
 
-import io.outboard.bench.cli.common.FigureOutput;
 import io.outboard.bench.cli.common.OutputOptions;
+import io.outboard.bench.cli.common.ResultOutput;
 import io.outboard.bench.cli.measurement.ThreadProfile;
-import io.outboard.bench.cli.report.FiguresSection;
+import io.outboard.bench.cli.report.ResultsSection;
 import io.outboard.cuda.CudaDevice;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -74,8 +74,8 @@ public record ThreadRequest(
         return all;
     }
 
-    /** What prints the figures, and writes them to a file of the folder of results. */
-    FigureOutput figures(final FiguresSection.Kind kind) {
-        return new FigureOutput(output, kind, out, gpu);
+    /** What prints the results, and writes them to a file of the folder of results. */
+    ResultOutput results(final ResultsSection.Kind kind) {
+        return new ResultOutput(output, kind, out, gpu);
     }
 }

@@ -3,7 +3,7 @@ package io.outboard.bench.measure.pool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.bench.cli.Outcome;
+import io.outboard.bench.cli.CommandRun;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -20,7 +20,7 @@ class PoolCommandTest {
 
     @Test
     void shouldMeasureTheStrategyAndAPoolForEachPolicyAndEachNumberOfThreads() throws Exception {
-        final Outcome outcome = run(
+        final CommandRun outcome = run(
                 "--ops",
                 "2000",
                 "--device",
@@ -57,7 +57,7 @@ class PoolCommandTest {
 
     @Test
     void shouldPrintATableThatNamesThePolicies() {
-        final Outcome outcome = run(
+        final CommandRun outcome = run(
                 "--ops",
                 "2000",
                 "--device",
@@ -86,17 +86,17 @@ class PoolCommandTest {
                 "--ops     | 1        | --ops=1 must be"
             })
     void shouldNameAWrongArgumentInOneLine(final String option, final String value, final String message) {
-        final Outcome outcome = run("--device", "none", option, value);
+        final CommandRun outcome = run("--device", "none", option, value);
 
         assertEquals(2, outcome.exitCode());
         assertTrue(outcome.err().contains(message), outcome.err());
         assertEquals(1, outcome.err().lines().count(), outcome.err());
     }
 
-    private static Outcome run(final String... arguments) {
+    private static CommandRun run(final String... arguments) {
         final String[] all = new String[arguments.length + 1];
         all[0] = "pool";
         System.arraycopy(arguments, 0, all, 1, arguments.length);
-        return Outcome.of(all);
+        return CommandRun.of(all);
     }
 }

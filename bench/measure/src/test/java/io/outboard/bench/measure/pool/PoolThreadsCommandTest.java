@@ -3,7 +3,7 @@ package io.outboard.bench.measure.pool;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.bench.cli.Outcome;
+import io.outboard.bench.cli.CommandRun;
 import io.outboard.bench.cli.common.TextTable;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,7 +22,7 @@ class PoolThreadsCommandTest {
 
     @Test
     void shouldPrintALineForEachPolicyAndNumberOfThreads() throws Exception {
-        final Outcome outcome = run(
+        final CommandRun outcome = run(
                 "--profile",
                 "pairs",
                 "--threads",
@@ -73,7 +73,7 @@ class PoolThreadsCommandTest {
     @ParameterizedTest
     @CsvSource({"own,threads", "larson,threads", "xmalloc,pairs"})
     void shouldPrintTablesForPeople(final String profile, final String unit) {
-        final Outcome outcome = run("--profile", profile, "--threads", "2", "--others", "1", "--round-ms", "10");
+        final CommandRun outcome = run("--profile", profile, "--threads", "2", "--others", "1", "--round-ms", "10");
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         assertTrue(outcome.out().startsWith(profile + ": blocks of 256 B to 1.00 MiB"), outcome.out());
@@ -91,7 +91,7 @@ class PoolThreadsCommandTest {
 
     @Test
     void shouldCompareMemoryOfSeveralThreadsWithThatOfOne() throws Exception {
-        final Outcome outcome =
+        final CommandRun outcome =
                 run("--memory", "--ops", "2000", "--threads", "1,3", "--format", "json", "--out", folder.toString());
 
         assertEquals(0, outcome.exitCode(), outcome.err());
@@ -117,7 +117,7 @@ class PoolThreadsCommandTest {
                 1,4,free,0x9000,700,0
                 """);
 
-        final Outcome outcome = run("--memory", "--trace", file.toString(), "--threads", "2");
+        final CommandRun outcome = run("--memory", "--trace", file.toString(), "--threads", "2");
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         assertTrue(outcome.out().contains("\nrecorded.csv  shared  tlsf, STRICT        2"), outcome.out());
@@ -125,7 +125,7 @@ class PoolThreadsCommandTest {
 
     @Test
     void shouldMeasureEverySize() throws Exception {
-        final Outcome outcome =
+        final CommandRun outcome =
                 run("--sweep", "--round-ms", "1", "--threads", "1", "--format", "json", "--out", folder.toString());
 
         assertEquals(0, outcome.exitCode(), outcome.err());
@@ -139,7 +139,7 @@ class PoolThreadsCommandTest {
 
     @Test
     void shouldRefuseAThreadProfileForMemory() {
-        final Outcome outcome = run("--memory", "--profile", "own");
+        final CommandRun outcome = run("--memory", "--profile", "own");
 
         assertEquals(2, outcome.exitCode());
         assertTrue(outcome.err().contains("--profile=own must be one of: mimalloc, paper"), outcome.err());
@@ -147,7 +147,7 @@ class PoolThreadsCommandTest {
 
     @Test
     void shouldRefuseAMissingTrace() {
-        final Outcome outcome =
+        final CommandRun outcome =
                 run("--memory", "--trace", folder.resolve("missing.csv").toString());
 
         assertEquals(2, outcome.exitCode());
@@ -173,15 +173,15 @@ class PoolThreadsCommandTest {
                 "--trace    | foo.csv.gz | --trace=foo.csv.gz must go with --memory",
             })
     void shouldNameAWrongArgumentInOneLine(final String option, final String value, final String message) {
-        final Outcome outcome = run("--profile", "own", option, value);
+        final CommandRun outcome = run("--profile", "own", option, value);
 
         assertEquals(2, outcome.exitCode());
         assertTrue(outcome.err().contains(message), outcome.err());
         assertEquals(1, outcome.err().lines().count(), outcome.err());
     }
 
-    private static Outcome run(final String... arguments) {
-        return Outcome.of(Stream.concat(Stream.of("pool", "--device", "none"), Stream.of(arguments))
+    private static CommandRun run(final String... arguments) {
+        return CommandRun.of(Stream.concat(Stream.of("pool", "--device", "none"), Stream.of(arguments))
                 .toArray(String[]::new));
     }
 }

@@ -3,7 +3,7 @@ package io.outboard.bench.measure.soak;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.bench.cli.Outcome;
+import io.outboard.bench.cli.CommandRun;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -20,7 +20,7 @@ class SoakCommandTest {
 
     @Test
     void shouldSoakEachPolicyAndWriteWhatItFound() throws Exception {
-        final Outcome outcome = Outcome.of(
+        final CommandRun outcome = CommandRun.of(
                 "soak",
                 "--threads",
                 "2",
@@ -45,8 +45,8 @@ class SoakCommandTest {
     /** Long enough for kernels to be launched. */
     @Test
     void shouldExitWithOneIfAnythingIsWrong() {
-        final Outcome outcome =
-                Outcome.of("soak", "--threads", "2", "--minutes", "0.04", "--reuse", "immediate", "--strategy", "tlsf");
+        final CommandRun outcome = CommandRun.of(
+                "soak", "--threads", "2", "--minutes", "0.04", "--reuse", "immediate", "--strategy", "tlsf");
 
         assertEquals(1, outcome.exitCode(), outcome.out());
         assertTrue(outcome.out().contains("IMMEDIATE"), outcome.out());
@@ -71,7 +71,7 @@ class SoakCommandTest {
                 "--device   | auto | --device=auto must be none or a number >= 0"
             })
     void shouldNameAWrongArgumentInOneLine(final String option, final String value, final String message) {
-        final Outcome outcome = Outcome.of("soak", option, value);
+        final CommandRun outcome = CommandRun.of("soak", option, value);
 
         assertEquals(2, outcome.exitCode());
         assertTrue(outcome.err().contains(message), outcome.err());

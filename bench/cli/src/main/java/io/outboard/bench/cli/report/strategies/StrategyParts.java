@@ -1,11 +1,11 @@
 package io.outboard.bench.cli.report.strategies;
 
 import io.outboard.bench.cli.report.AtomicFile;
-import io.outboard.bench.cli.report.FiguresSection;
 import io.outboard.bench.cli.report.LogBars;
 import io.outboard.bench.cli.report.PagePart;
 import io.outboard.bench.cli.report.Result;
 import io.outboard.bench.cli.report.ResultFolder;
+import io.outboard.bench.cli.report.ResultsSection;
 import io.outboard.bench.cli.report.Section;
 import io.outboard.bench.cli.report.Series;
 import java.io.IOException;
@@ -26,7 +26,7 @@ public final class StrategyParts {
     public static final List<PagePart> ALL = List.of(
             TRACES,
             PagePart.of(ThreadsSection.FILE_NAME, ThreadsSection::new),
-            new FiguresSection.Kind(
+            new ResultsSection.Kind(
                             "ratios.jsonl",
                             "Times faster than the driver",
                             List.of("strategy", "reusePolicy", "baseline"),

@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** One trace on several strategies and, where there is a GPU, on the driver's own allocators; then the results. */
-public final class Comparison {
+public final class MeasurementRun {
 
     private static final String NO_DEVICE = "none";
 
@@ -39,11 +39,12 @@ public final class Comparison {
     private List<Measurement> measurements = List.of();
     private boolean isForAdvice;
 
-    public Comparison(final Trace trace, final MeasureOptions options, final PrintWriter out, final PrintWriter err) {
+    public MeasurementRun(
+            final Trace trace, final MeasureOptions options, final PrintWriter out, final PrintWriter err) {
         this(trace, options, out, err, StrategyBench::open);
     }
 
-    Comparison(
+    MeasurementRun(
             final Trace trace,
             final MeasureOptions options,
             final PrintWriter out,
@@ -80,28 +81,28 @@ public final class Comparison {
 
     /** Measures and prints; returns the exit code. */
     public int run() throws IOException {
-        final Findings findings;
+        final Results results;
         try (DeviceProbe probe = options.openDevice()) {
             final @Nullable CudaMemorySource source = probe.source().orElse(null);
             final @Nullable CudaDevice gpu = source == null ? null : source.device();
             final DriverBaselines baselines = new DriverBaselines(trace, gpu);
-            findings = new Findings(trace, gpu, options, out, err, baselines::settings);
+            results = new Results(trace, gpu, options, out, err, baselines::settings);
             final int strategies = options.strategies().size();
             try (Progress progress = new Progress(
                     Passes.operations(trace) * strategies + baselines.steps(),
                     options.smallestRegion() ? strategies : 0)) {
                 for (final String strategy : options.strategies()) {
                     progress.stage(strategy);
-                    measure(strategy, isForAdvice ? null : source, progress, findings);
+                    measure(strategy, isForAdvice ? null : source, progress, results);
                 }
-                baselines.measure(progress, findings::add);
+                baselines.measure(progress, results::add);
             }
         }
-        measurements = findings.measurements();
-        if (findings.isEmpty()) {
+        measurements = results.measurements();
+        if (results.isEmpty()) {
             throw failure();
         }
-        final int exitCode = findings.finish();
+        final int exitCode = results.finish();
         if (!problems.isEmpty() && !isForAdvice) {
             throw failure();
         }
@@ -134,10 +135,10 @@ public final class Comparison {
             final String strategy,
             final @Nullable CudaMemorySource source,
             final Progress progress,
-            final Findings findings)
+            final Results results)
             throws IOException {
         try {
-            findings.add(measure(strategy, source, progress));
+            results.add(measure(strategy, source, progress));
         } catch (final WrongUseException e) {
             problems.add(e);
         } catch (final RuntimeException | OutOfMemoryError e) {

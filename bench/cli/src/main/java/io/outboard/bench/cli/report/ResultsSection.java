@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /** A file of figures as one table: a row for each line, a column for each number. */
-public final class FiguresSection implements Section {
+public final class ResultsSection implements Section {
 
     /**
      * What a file of figures holds.
@@ -21,14 +21,14 @@ public final class FiguresSection implements Section {
 
         /** The part of a page that shows it. */
         public PagePart part() {
-            return PagePart.of(fileName, folder -> new FiguresSection(folder, this));
+            return PagePart.of(fileName, folder -> new ResultsSection(folder, this));
         }
     }
 
     private final ResultFolder folder;
     private final Kind kind;
 
-    private FiguresSection(final ResultFolder folder, final Kind kind) {
+    private ResultsSection(final ResultFolder folder, final Kind kind) {
         this.folder = folder;
         this.kind = kind;
     }

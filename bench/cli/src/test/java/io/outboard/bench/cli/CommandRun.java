@@ -5,10 +5,10 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
 /** What a command left: its exit code and what it printed. */
-public record Outcome(int exitCode, String out, String err) {
+public record CommandRun(int exitCode, String out, String err) {
 
     /** Runs a command in this process. */
-    public static Outcome of(final String... arguments) {
+    public static CommandRun of(final String... arguments) {
         final PrintStream out = System.out;
         final PrintStream err = System.err;
         final ByteArrayOutputStream newOut = new ByteArrayOutputStream();
@@ -19,7 +19,7 @@ public record Outcome(int exitCode, String out, String err) {
             final int exitCode = Main.run(arguments);
             System.out.flush();
             System.err.flush();
-            return new Outcome(
+            return new CommandRun(
                     exitCode, newOut.toString(StandardCharsets.UTF_8), newErr.toString(StandardCharsets.UTF_8));
         } finally {
             System.setOut(out);

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.bench.cli.report.FiguresSection;
 import io.outboard.bench.cli.report.JsonLine;
+import io.outboard.bench.cli.report.ResultsSection;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -16,26 +16,26 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** Whoever interrupts a run has what is known by then. */
-class FigureOutputTest {
+class ResultOutputTest {
 
     @TempDir
     private Path folder;
 
     private final StringWriter printed = new StringWriter();
 
-    private FigureOutput figures(final String... arguments) {
+    private ResultOutput results(final String... arguments) {
         final OutputOptions options = new OutputOptions();
         new CommandLine(options).setCaseInsensitiveEnumValuesAllowed(true).parseArgs(arguments);
-        final FiguresSection.Kind kind =
-                new FiguresSection.Kind("some.json", "Some", List.of("name"), List.of(), List.of());
-        return new FigureOutput(options, kind, new PrintWriter(printed), null);
+        final ResultsSection.Kind kind =
+                new ResultsSection.Kind("some.json", "Some", List.of("name"), List.of(), List.of());
+        return new ResultOutput(options, kind, new PrintWriter(printed), null);
     }
 
     @Test
     void shouldWriteEachFigureAsItIsKnown() throws Exception {
-        final FigureOutput figures = figures("--out", folder.toString());
+        final ResultOutput results = results("--out", folder.toString());
 
-        figures.add(new JsonLine().put("name", "a"));
+        results.add(new JsonLine().put("name", "a"));
 
         final List<String> first = Files.readAllLines(folder.resolve("some.json"));
         assertEquals(1, first.size());
@@ -44,7 +44,7 @@ class FigureOutputTest {
         assertFalse(Files.exists(folder.resolve("report.html")));
         assertEquals("", printed.toString());
 
-        figures.add(new JsonLine().put("name", "b"));
+        results.add(new JsonLine().put("name", "b"));
 
         final List<String> both = Files.readAllLines(folder.resolve("some.json"));
         assertEquals(first.get(0), both.get(0));
@@ -53,14 +53,14 @@ class FigureOutputTest {
 
     @Test
     void shouldPrintJsonAsItIsKnownAndNoTableThen() throws Exception {
-        final FigureOutput figures = figures("--format", "json");
+        final ResultOutput results = results("--format", "json");
 
-        figures.add(new JsonLine().put("name", "a"));
+        results.add(new JsonLine().put("name", "a"));
 
         final String line = printed.toString();
         assertTrue(line.startsWith("{\"name\":\"a\",\"jdk\":"), line);
 
-        figures.print(table -> table.println("a table"));
+        results.print(table -> table.println("a table"));
 
         assertEquals(line, printed.toString());
     }

@@ -1,8 +1,8 @@
 package io.outboard.bench.cli.common;
 
-import io.outboard.bench.cli.report.FiguresSection;
 import io.outboard.bench.cli.report.JsonLine;
 import io.outboard.bench.cli.report.ReportPage;
+import io.outboard.bench.cli.report.ResultsSection;
 import io.outboard.cuda.CudaDevice;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Prints and writes figures that are one JSON object a line, each as it is known, and a table for people. */
-public final class FigureOutput {
+/** Prints and writes results that are one JSON object a line, each as it is known, and a table for people. */
+public final class ResultOutput {
 
     private final OutputOptions options;
-    private final FiguresSection.Kind kind;
+    private final ResultsSection.Kind kind;
     private final PrintWriter out;
     private final @Nullable CudaDevice gpu;
     private final List<String> lines = new ArrayList<>();
@@ -25,13 +25,13 @@ public final class FigureOutput {
      * Nothing printed yet.
      *
      * @param options what to print, and where to write
-     * @param kind what the figures are, and which file of the folder they go to
+     * @param kind what the results are, and which file of the folder they go to
      * @param out where to print
      * @param gpu what was measured on, null without one
      */
-    public FigureOutput(
+    public ResultOutput(
             final OutputOptions options,
-            final FiguresSection.Kind kind,
+            final ResultsSection.Kind kind,
             final PrintWriter out,
             final @Nullable CudaDevice gpu) {
         this.options = options;
@@ -65,9 +65,9 @@ public final class FigureOutput {
     }
 
     /**
-     * Prints the table, unless the figures were printed as JSON, and makes the page of the folder that the options ask for.
+     * Prints the table, unless the results were printed as JSON, and makes the page of the folder that the options ask for.
      *
-     * @param table prints the figures for people
+     * @param table prints the results for people
      * @throws IOException if the folder can't be written
      */
     public void print(final Consumer<PrintWriter> table) throws IOException {

@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
  * @param less what is the better the less it is
  * @param more what is the better the more it is
  */
-record Figures(String fileName, List<String> rows, List<String> same, List<Figure> less, List<Figure> more) {
+record ComparedFile(String fileName, List<String> rows, List<String> same, List<Figure> less, List<Figure> more) {
 
     /**
      * One number of a line.
@@ -43,8 +43,8 @@ record Figures(String fileName, List<String> rows, List<String> same, List<Figur
     private static final List<String> PERCENTILES = List.of("p50", "p99", "p999");
 
     /** All that there are. */
-    static final List<Figures> ALL = List.of(
-            new Figures(
+    static final List<ComparedFile> ALL = List.of(
+            new ComparedFile(
                     "results.jsonl",
                     List.of("trace", "strategy", "reusePolicy", "device"),
                     List.of("ops", "peakLiveBytes"),
@@ -56,31 +56,31 @@ record Figures(String fileName, List<String> rows, List<String> same, List<Figur
                             new Figure("", "hostBytesPerBlock", 1),
                             new Figure("", "failures", 0)),
                     List.of()),
-            new Figures(
+            new ComparedFile(
                     "threads.jsonl",
                     List.of("trace", "strategy", "reusePolicy", "threads"),
                     List.of(),
                     List.of(),
                     List.of(new Figure("", "opsPerSecond", 1))),
-            new Figures(
+            new ComparedFile(
                     "thread-profiles.jsonl",
                     List.of("profile", "strategy", "allocator", "reusePolicy", "threads", "others", "launchers"),
                     List.of("smallestBytes", "largestBytes", "liveBlocks"),
                     with(latencies("allocate", "free"), new Figure("", "peakHeldBytes", 1)),
                     List.of(new Figure("", "opsPerSecond", 1))),
-            new Figures(
+            new ComparedFile(
                     "thread-memory.jsonl",
                     List.of("trace", "mode", "strategy", "reusePolicy", "slackBytes", "threads"),
                     List.of("peakLiveBytes"),
                     List.of(new Figure("", "heldBytes", 1)),
                     List.of()),
-            new Figures(
+            new ComparedFile(
                     "sweep.jsonl",
                     List.of("sizeBytes", "strategy", "allocator", "reusePolicy", "threads"),
                     List.of("liveBlocks"),
                     latencies("allocate", "free"),
                     List.of()),
-            new Figures(
+            new ComparedFile(
                     "smallest.jsonl",
                     List.of("profile", "strategy"),
                     List.of("ops", "seeds"),
@@ -89,7 +89,7 @@ record Figures(String fileName, List<String> rows, List<String> same, List<Figur
                             new Figure("", "lastRefusedMean", 1),
                             new Figure("", "unserved", 0)),
                     List.of()),
-            new Figures(
+            new ComparedFile(
                     "tail.jsonl",
                     List.of("profile", "strategy", "beside"),
                     List.of(),

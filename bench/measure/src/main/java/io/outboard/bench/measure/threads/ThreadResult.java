@@ -12,7 +12,7 @@ import io.outboard.bench.cli.report.JsonLine;
  * @param ratio operations a second over those of the fewest threads
  * @param bareOpsPerSecond operations a second of the same threads with numbers that nobody allocates
  */
-record ThreadFigures(
+record ThreadResult(
         ThreadSettings settings,
         ThreadBench.Speed speed,
         ThreadBench.Clocked clocked,

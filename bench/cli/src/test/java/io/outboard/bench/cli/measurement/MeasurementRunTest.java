@@ -25,7 +25,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
 /** Several strategies, some of which fail. */
-class ComparisonTest {
+class MeasurementRunTest {
 
     private static final long LARGEST_TRIED = 3L << 30;
 
@@ -182,7 +182,7 @@ class ComparisonTest {
         return StrategyBench.open(strategy, measured, maxBlocks);
     }
 
-    private void compare(final Comparison.Opener opener, final String strategies, final String... more)
+    private void compare(final MeasurementRun.Opener opener, final String strategies, final String... more)
             throws Exception {
         final MeasureOptions options = new MeasureOptions();
         new CommandLine(CommandSpec.create().addMixin("measure", CommandSpec.forAnnotatedObject(options)))
@@ -190,7 +190,7 @@ class ComparisonTest {
                 .parseArgs(Stream.concat(Stream.of("--device", "none", "--strategy", strategies), Stream.of(more))
                         .toArray(String[]::new));
         final PrintWriter writer = new PrintWriter(new BufferedWriter(out));
-        exitCode = new Comparison(trace, options, writer, new PrintWriter(err, true), opener).run();
+        exitCode = new MeasurementRun(trace, options, writer, new PrintWriter(err, true), opener).run();
     }
 
     private List<String> lines() {
