@@ -7,7 +7,6 @@ import io.outboard.bench.cli.common.WrongUseException;
 import io.outboard.bench.cli.device.DeviceProbe;
 import io.outboard.bench.cli.measurement.ResultFolderWriter;
 import io.outboard.bench.cli.report.JsonLine;
-import io.outboard.bench.cli.report.ReportPage;
 import io.outboard.bench.kernels.programs.ProgramCase;
 import io.outboard.bench.kernels.programs.catalogue.ProgramWorker;
 import io.outboard.bench.kernels.report.KernelResult;
@@ -20,7 +19,6 @@ import io.outboard.cuda.CudaDevice;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.memory.CudaUnavailableException;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -181,14 +179,7 @@ final class KernelsCommand implements Callable<Integer> {
                     .toList();
             new KernelTables(results, gpu.toString()).print(out);
         }
-        final Path folder = output.out();
-        if (folder != null) {
-            final Path page = ReportPage.write(folder, List.of(KernelsSection.PART, ProgramsSection.PART));
-            if (!output.json()) {
-                out.println("report: " + page);
-            }
-        }
-        out.flush();
+        output.writePage(List.of(KernelsSection.PART, ProgramsSection.PART), out);
     }
 
     /** As each is known: in the order that cases ran in. */

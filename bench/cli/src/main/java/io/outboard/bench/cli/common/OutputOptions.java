@@ -1,7 +1,10 @@
 package io.outboard.bench.cli.common;
 
 import io.outboard.bench.cli.report.AtomicFile;
+import io.outboard.bench.cli.report.PagePart;
+import io.outboard.bench.cli.report.ReportPage;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -147,6 +150,23 @@ public final class OutputOptions {
      */
     public void writeLines(final String name, final List<String> lines) throws IOException {
         write(name, lines.stream().map(line -> line + "\n").collect(Collectors.joining()));
+    }
+
+    /**
+     * Makes the page of the folder for results, if one is wanted, and says so, unless lines for programs are printed.
+     *
+     * @param parts what to show
+     * @param printer where to say it; flushed
+     * @throws IOException if the page can't be written
+     */
+    public void writePage(final List<PagePart> parts, final PrintWriter printer) throws IOException {
+        if (out != null) {
+            final Path page = ReportPage.write(out, parts);
+            if (!json()) {
+                printer.println("report: " + page);
+            }
+        }
+        printer.flush();
     }
 
     /**

@@ -1,12 +1,10 @@
 package io.outboard.bench.cli.common;
 
 import io.outboard.bench.cli.report.JsonLine;
-import io.outboard.bench.cli.report.ReportPage;
 import io.outboard.bench.cli.report.ResultsSection;
 import io.outboard.cuda.CudaDevice;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -74,13 +72,6 @@ public final class ResultOutput {
         if (!options.json()) {
             table.accept(out);
         }
-        final Path folder = options.out();
-        if (folder != null) {
-            final Path page = ReportPage.write(folder, List.of(kind.part()));
-            if (!options.json()) {
-                out.println("report: " + page);
-            }
-        }
-        out.flush();
+        options.writePage(List.of(kind.part()), out);
     }
 }

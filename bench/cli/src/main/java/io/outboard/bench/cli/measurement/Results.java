@@ -3,14 +3,12 @@ package io.outboard.bench.cli.measurement;
 import io.outboard.bench.cli.common.Progress;
 import io.outboard.bench.cli.common.TextTable;
 import io.outboard.bench.cli.report.JsonLine;
-import io.outboard.bench.cli.report.ReportPage;
 import io.outboard.bench.cli.report.Units;
 import io.outboard.bench.cli.report.strategies.StrategyParts;
 import io.outboard.bench.cli.trace.Trace;
 import io.outboard.cuda.CudaDevice;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -26,7 +24,7 @@ public final class Results {
     private final PrintWriter out;
     private final PrintWriter err;
     private final Supplier<String> baselines;
-    private final ResultFolderWriter writer;
+    private final ResultFolderWriter folder;
     private final List<Measurement> measurements = new ArrayList<>();
     private final List<ThreadRate> rates = new ArrayList<>();
 
@@ -44,7 +42,7 @@ public final class Results {
         this.out = out;
         this.err = err;
         this.baselines = baselines;
-        this.writer = new ResultFolderWriter(options.output(), gpu);
+        this.folder = new ResultFolderWriter(options.output(), gpu);
     }
 
     public void add(final Measurement measurement) throws IOException {
@@ -68,7 +66,7 @@ public final class Results {
     }
 
     private void keep() throws IOException {
-        writer.keep(trace, measurements, rates, baselines.get());
+        folder.keep(trace, measurements, rates, baselines.get());
     }
 
     private void printLine(final JsonLine line) {
@@ -96,14 +94,7 @@ public final class Results {
             new ResultTable(trace, measurements, options.smallestRegion(), device, baselines.get()).print(out);
             printRates(out);
         }
-        final Path folder = options.out();
-        if (folder != null) {
-            final Path page = ReportPage.write(folder, StrategyParts.ALL);
-            if (!options.json()) {
-                out.println("report: " + page);
-            }
-        }
-        out.flush();
+        options.output().writePage(StrategyParts.ALL, out);
     }
 
     private void printRates(final PrintWriter out) {

@@ -86,9 +86,36 @@ public final class ResultFolder {
         return LineFile.in(directory, name).toString();
     }
 
-    /** The lines of a file that the folder contains. */
-    public List<String> lines(final String name) throws IOException {
-        return read(name).lines().collect(Collectors.toList());
+    private List<String> lines(final String name) throws IOException {
+        return read(name).lines().toList();
+    }
+
+    /**
+     * What a file that the folder contains holds, a result a line, besides blank ones.
+     *
+     * @param <T> what a line becomes
+     * @param name the file's name
+     * @param reader reads one
+     * @return in the order of the file
+     * @throws IllegalArgumentException if a line breaks a rule; names file, line and rule
+     * @throws IOException if the file cannot be read
+     */
+    public <T> List<T> results(final String name, final LineReader<T> reader) throws IOException {
+        final List<T> results = new ArrayList<>();
+        final List<String> lines = lines(name);
+        for (int i = 0; i < lines.size(); i++) {
+            if (!lines.get(i).isBlank()) {
+                results.add(reader.read(path(name), i + 1, lines.get(i)));
+            }
+        }
+        return results;
+    }
+
+    /** Reads a line, of a file and of a number that errors name. */
+    @FunctionalInterface
+    public interface LineReader<T> {
+
+        T read(String file, int number, String line);
     }
 
     /**
@@ -125,13 +152,7 @@ public final class ResultFolder {
     public record DataLine(String where, String text) {}
 
     private List<Result> readResults() throws IOException {
-        final List<JsonObject> read = new ArrayList<>();
-        final List<String> lines = lines(RESULTS);
-        for (int i = 0; i < lines.size(); i++) {
-            if (!lines.get(i).isBlank()) {
-                read.add(JsonReader.read(path(RESULTS), i + 1, lines.get(i)));
-            }
-        }
+        final List<JsonObject> read = results(RESULTS, JsonReader::read);
         if (read.isEmpty()) {
             throw new IllegalArgumentException(path(RESULTS) + ":1: must hold at least one JSON object, one a line");
         }

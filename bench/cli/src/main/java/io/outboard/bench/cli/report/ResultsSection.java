@@ -45,12 +45,8 @@ public final class ResultsSection implements Section {
         kind.latencies()
                 .forEach(key -> Percentile.OF_RESULTS.forEach(
                         percentile -> table.column(key.replace("Ratio", ""), percentile.title())));
-        final List<String> lines = folder.lines(kind.fileName());
-        for (int i = 0; i < lines.size(); i++) {
-            if (!lines.get(i).isBlank()) {
-                final JsonObject line = JsonReader.read(folder.path(kind.fileName()), i + 1, lines.get(i));
-                table.row(Html.escape(heading(line)), cells(line));
-            }
+        for (final JsonObject line : folder.results(kind.fileName(), JsonReader::read)) {
+            table.row(Html.escape(heading(line)), cells(line));
         }
         return table.html();
     }

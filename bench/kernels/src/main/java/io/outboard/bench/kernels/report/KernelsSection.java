@@ -7,7 +7,6 @@ import io.outboard.bench.cli.report.ResultFolder;
 import io.outboard.bench.cli.report.Section;
 import io.outboard.bench.cli.report.Units;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -48,14 +47,7 @@ public final class KernelsSection implements Section {
     }
 
     private List<KernelResult> read() throws IOException {
-        final List<KernelResult> results = new ArrayList<>();
-        final List<String> lines = folder.lines(FILE_NAME);
-        for (int i = 0; i < lines.size(); i++) {
-            if (!lines.get(i).isBlank()) {
-                results.add(KernelResult.parse(folder.path(FILE_NAME), i + 1, lines.get(i)));
-            }
-        }
-        return results;
+        return folder.results(FILE_NAME, KernelResult::parse);
     }
 
     private static String checks(final List<KernelResult> results) {

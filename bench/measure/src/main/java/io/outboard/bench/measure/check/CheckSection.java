@@ -10,7 +10,6 @@ import io.outboard.bench.cli.report.Section;
 import io.outboard.bench.cli.report.Series;
 import io.outboard.bench.cli.report.Units;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -79,13 +78,6 @@ final class CheckSection implements Section {
     }
 
     private List<JsonObject> read() throws IOException {
-        final List<JsonObject> objects = new ArrayList<>();
-        final List<String> lines = folder.lines(CheckCommand.FILE_NAME);
-        for (int i = 0; i < lines.size(); i++) {
-            if (!lines.get(i).isBlank()) {
-                objects.add(JsonReader.read(folder.path(CheckCommand.FILE_NAME), i + 1, lines.get(i)));
-            }
-        }
-        return objects;
+        return folder.results(CheckCommand.FILE_NAME, JsonReader::read);
     }
 }

@@ -73,15 +73,11 @@ final class ThreadsSection implements Section {
 
     private Map<String, Map<Integer, Double>> read() throws IOException {
         final Map<String, Map<Integer, Double>> curves = new LinkedHashMap<>();
-        final List<String> lines = folder.lines(FILE_NAME);
-        for (int i = 0; i < lines.size(); i++) {
-            if (!lines.get(i).isBlank()) {
-                final JsonObject line = JsonReader.read(folder.path(FILE_NAME), i + 1, lines.get(i));
-                final String name = line.requiredText("strategy") + ", " + line.requiredText("reusePolicy") + ", "
-                        + line.requiredText("trace");
-                curves.computeIfAbsent(name, ignored -> new LinkedHashMap<>())
-                        .put((int) line.number("threads"), line.number("opsPerSecond"));
-            }
+        for (final JsonObject line : folder.results(FILE_NAME, JsonReader::read)) {
+            final String name = line.requiredText("strategy") + ", " + line.requiredText("reusePolicy") + ", "
+                    + line.requiredText("trace");
+            curves.computeIfAbsent(name, ignored -> new LinkedHashMap<>())
+                    .put((int) line.number("threads"), line.number("opsPerSecond"));
         }
         return curves;
     }

@@ -49,14 +49,7 @@ public final class ProgramsSection implements Section {
     }
 
     private List<ProgramResult> read() throws IOException {
-        final List<ProgramResult> results = new ArrayList<>();
-        final List<String> lines = folder.lines(FILE_NAME);
-        for (int i = 0; i < lines.size(); i++) {
-            if (!lines.get(i).isBlank()) {
-                results.add(ProgramResult.parse(folder.path(FILE_NAME), i + 1, lines.get(i)));
-            }
-        }
-        return results;
+        return folder.results(FILE_NAME, ProgramResult::parse);
     }
 
     private static String checks(final List<ProgramResult> results) {
