@@ -5,7 +5,6 @@ import io.outboard.bench.cli.common.OutputOptions;
 import io.outboard.bench.cli.common.Progress;
 import io.outboard.bench.cli.common.WrongUseException;
 import io.outboard.bench.cli.device.DeviceProbe;
-import io.outboard.bench.cli.measurement.ResultFolderWriter;
 import io.outboard.bench.cli.report.JsonLine;
 import io.outboard.bench.kernels.programs.ProgramCase;
 import io.outboard.bench.kernels.programs.catalogue.ProgramWorker;
@@ -18,6 +17,7 @@ import io.outboard.bench.kernels.worker.Watchdog;
 import io.outboard.cuda.CudaDevice;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.memory.CudaUnavailableException;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -107,13 +107,13 @@ final class KernelsCommand implements Callable<Integer> {
                         final String line = joined(result, origin);
                         printLine(line);
                         known.add(line);
-                        ResultFolderWriter.keepLines(output, fileName, known, gpu);
+                        keep(fileName, known, gpu);
                     });
         }
         final List<String> lines =
                 results.stream().map(result -> joined(result, origin)).toList();
         // In the order that they were asked for, since they ran in another one.
-        ResultFolderWriter.keepLines(output, fileName, lines, gpu);
+        keep(fileName, lines, gpu);
         return lines;
     }
 
@@ -180,6 +180,14 @@ final class KernelsCommand implements Callable<Integer> {
             new KernelTables(results, gpu.toString()).print(out);
         }
         output.writePage(List.of(KernelsSection.PART, ProgramsSection.PART), out);
+    }
+
+    /** In the folder for results, if one is wanted. */
+    private void keep(final String fileName, final List<String> lines, final CudaDevice gpu) throws IOException {
+        if (output.out() != null) {
+            output.writeLines(fileName, lines);
+            output.write("environment.json", Environment.json(gpu, "") + "\n");
+        }
     }
 
     /** As each is known: in the order that cases ran in. */

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * measured: {@code results.jsonl}, {@code threads.jsonl}, {@code ratios.jsonl}, {@code environment.json}, and of each result a
  * latency histogram for each kind of operation, time by operation number, and memory over time. Confined to one thread.
  */
-public final class ResultFolderWriter {
+final class ResultFolderWriter {
 
     private static final int TICKS_A_HALF = 5;
 
@@ -88,16 +88,6 @@ public final class ResultFolderWriter {
                     ratios.stream().map(ratio -> ratio.json().toString()).toList());
         }
         output.write("environment.json", Environment.json(gpu, baselines) + "\n");
-    }
-
-    /** Writes results that are one JSON object a line; nothing if no folder is wanted. */
-    public static void keepLines(
-            final OutputOptions output, final String name, final List<String> lines, final CudaDevice gpu)
-            throws IOException {
-        if (output.out() != null) {
-            output.writeLines(name, lines);
-            output.write("environment.json", Environment.json(gpu, "") + "\n");
-        }
     }
 
     /**
