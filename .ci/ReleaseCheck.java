@@ -112,6 +112,7 @@ final class ReleaseCheck {
         if (!found.equals(expected)) {
             faults.add("modules must be " + expected + ", but are " + found);
         }
+        checkPages();
         for (final Module module : modules) {
             if (module.isPublished() && found.contains(module.name())) {
                 checkPom(module);
@@ -120,6 +121,18 @@ final class ReleaseCheck {
                 } else {
                     checkVersions(module, jars);
                 }
+            }
+        }
+    }
+
+    /** A page of each folder of results that has a file of the four kinds with a page of their own. */
+    private void checkPages() throws IOException {
+        try (Stream<Path> folders = Files.list(Path.of("bench", "results"))) {
+            for (final Path folder : folders.toList()) {
+                final boolean hasPage = Stream.of("results", "kernels", "programs", "check")
+                        .anyMatch(kind -> Files.exists(folder.resolve(kind + ".jsonl")));
+                final Path page = release.resolve("pages").resolve(folder.getFileName() + ".html");
+                require(!hasPage || Files.isRegularFile(page), page + " must be there");
             }
         }
     }

@@ -62,7 +62,7 @@ esac
 mkdir -p "$target"
 if command -v nvcc >/dev/null; then
     cuda-backend/ptx.sh --all >&2 || fail "the kernels can't be made"
-elif [ ! -d "$target/ptx" ]; then
+elif [ ! -d bench/kernels/target/ptx ]; then
     printf 'bundle: no nvcc on the PATH: the command kernels and tests that launch kernels are left out\n' >&2
 fi
 stamp=$target/bundle.stamp
@@ -71,11 +71,11 @@ is_built() {
     [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$state" ] && [ -d "$target/lib" ] && [ -d "$target/test-console" ] &&
         [ -z "$(find . -name target -prune -o -name .git -prune -o \
             -type f \( -path '*/src/*' -o -name pom.xml \) -newer "$stamp" -print | head -n 1)" ] &&
-        [ -z "$(find cuda-backend/target/ptx cuda-backend/kernels/target/ptx "$target/ptx" -newer "$stamp" 2>/dev/null | head -n 1)" ]
+        [ -z "$(find cuda-backend/target/ptx cuda-backend/kernels/target/ptx bench/kernels/target/ptx -newer "$stamp" 2>/dev/null | head -n 1)" ]
 }
 if ! is_built; then
     rm -rf "$stamp" "$target/lib" "$target/test-console"
-    JAVA_HOME=$jdk ./mvnw -q -B -DskipTests -Pbundle -pl bench,cuda-backend/agent -am package \
+    JAVA_HOME=$jdk ./mvnw -q -B -DskipTests -Pbundle,kernels -pl bench,cuda-backend/agent -am package \
         >"$target/bundle-build.log" 2>&1 || fail "the build failed, see $target/bundle-build.log"
     printf '%s\n' "$state" >"$stamp"
 fi

@@ -123,7 +123,7 @@ list_program() {
     program=$1
     store=$2
     shift 2
-    list "bench/src/main/cuda/programs/$program.cu" "bench/target/ptx/io/outboard/bench/programs/$program-$store.ptx.gz" "$@"
+    list "bench/kernels/src/main/cuda/programs/$program.cu" "bench/kernels/target/ptx/io/outboard/bench/kernels/programs/$program-$store.ptx.gz" "$@"
 }
 
 {
@@ -143,8 +143,8 @@ list_program() {
         done
     done
 
-    kernels=bench/src/main/cuda/kernels.cu
-    prefix=bench/target/ptx/io/outboard/bench/kernels/kernels-
+    kernels=bench/kernels/src/main/cuda/kernels.cu
+    prefix=bench/kernels/target/ptx/io/outboard/bench/kernels/kernels-
     for allocator in $ALLOCATORS; do
         list_pair "$kernels" "$prefix" "$allocator" .ptx.gz
     done

@@ -52,7 +52,7 @@ if [ "${1-}" != test ]; then
     [ -t 2 ] && terminal=true
     columns=
     [ -t 1 ] && columns=$(stty size <&1 2>/dev/null | cut -d ' ' -f 2) || columns=
-    exec_java "-Doutboard.terminal=$terminal" "-Doutboard.columns=$columns" -cp "$here/lib/*" io.outboard.bench.Main "$@"
+    exec_java "-Doutboard.terminal=$terminal" "-Doutboard.columns=$columns" -cp "$here/lib/*" io.outboard.bench.cli.Main "$@"
 fi
 shift
 

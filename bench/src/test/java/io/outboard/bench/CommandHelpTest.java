@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.bench.cli.CommandRun;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,7 +26,7 @@ class CommandHelpTest {
         "pool --profile smal --ops 1000, did you mean small?",
     })
     void shouldSayWhatSomebodyMayHaveMeant(final String arguments, final String suggestion) {
-        final Outcome outcome = Outcome.of(arguments.split(" "));
+        final CommandRun outcome = CommandRun.of(arguments.split(" "));
 
         assertEquals(2, outcome.exitCode(), outcome.err());
         assertEquals(1, outcome.err().lines().count(), outcome.err());
@@ -34,7 +35,7 @@ class CommandHelpTest {
 
     @Test
     void shouldSuggestNothingThatIsNotSimilar() {
-        final Outcome outcome = Outcome.of("frobnicate");
+        final CommandRun outcome = CommandRun.of("frobnicate");
 
         assertEquals(2, outcome.exitCode());
         assertFalse(outcome.err().contains("did you mean"), outcome.err());
@@ -42,18 +43,18 @@ class CommandHelpTest {
 
     @Test
     void shouldHelpByCommand() {
-        final Outcome all = Outcome.of("help");
-        final Outcome one = Outcome.of("help", "replay");
+        final CommandRun all = CommandRun.of("help");
+        final CommandRun one = CommandRun.of("help", "replay");
 
         assertEquals(0, all.exitCode(), all.err());
-        assertEquals(Outcome.of("--help").out(), all.out());
+        assertEquals(CommandRun.of("--help").out(), all.out());
         assertEquals(0, one.exitCode(), one.err());
-        assertEquals(Outcome.of("replay", "--help").out(), one.out());
+        assertEquals(CommandRun.of("replay", "--help").out(), one.out());
     }
 
     @Test
     void shouldWriteACompletionScriptThatKnowsCommandsOptionsAndNames() {
-        final Outcome outcome = Outcome.of("completion");
+        final CommandRun outcome = CommandRun.of("completion");
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         for (final String word : List.of("malloc-large", "compare", "--fail-on-oom", "segregated-fit", "pingpong")) {

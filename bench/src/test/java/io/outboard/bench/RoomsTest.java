@@ -27,8 +27,6 @@ class RoomsTest {
     private static final Map<String, String> LONGER = Map.of(
             "io/outboard/pool/internal/arena/Arena.java",
             "one lock and one object: what an operation reads lies side by side, and nobody looks for it elsewhere",
-            "io/outboard/pool/internal/growth/Growth.java",
-            "one order in which a request gets memory, under one lock",
             "io/outboard/pool/Pool.java",
             "all that users call, most of it Javadoc");
 

@@ -2,8 +2,8 @@ package io.outboard.bench;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.bench.trace.Profiles;
-import io.outboard.bench.trace.Trace;
+import io.outboard.bench.cli.trace.Profiles;
+import io.outboard.bench.cli.trace.Trace;
 import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
-import io.outboard.bench.Main;
+import io.outboard.bench.cli.Main;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.driver.CudaUnavailableException;
 import java.io.File;

@@ -1,7 +1,7 @@
 package io.outboard.bench.docs;
 
-import io.outboard.bench.report.JsonObject;
-import io.outboard.bench.report.JsonReader;
+import io.outboard.bench.cli.report.JsonObject;
+import io.outboard.bench.cli.report.JsonReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -153,16 +153,18 @@ final class Desk implements Admission.Outcome {
     private void turnAway(final Peer peer, final Message message, final Refusal why, final String detail) {
         peer.send(new Message(MessageType.REFUSED, message.request(), why.code(), 0, 0, detail));
         tell(LenderEvent.Kind.TURNED_AWAY, null, 0, "pid " + peer.who.pid() + ": " + why.sentence() + ": " + detail);
+        peer.standing = Peer.Standing.TURNED_AWAY;
         peer.doom("it was turned away");
     }
 
     private void welcome(final Peer peer, final Message message) {
         final String name = message.text();
         if (message.b() == Message.OBSERVER) {
-            peer.isObserver = true;
+            peer.standing = Peer.Standing.OBSERVER;
         } else {
             final Account account = ledger.open(name, peer.who.pid());
             peer.account = account;
+            peer.standing = Peer.Standing.CLIENT;
             peers.put(account, peer);
             tell(LenderEvent.Kind.CONNECTED, account, 0, "");
         }
@@ -363,7 +365,7 @@ final class Desk implements Admission.Outcome {
             ledger.close(account);
             tell(LenderEvent.Kind.DISCONNECTED, account, bytes, String.valueOf(peer.doom()));
             admission.ended(account, now());
-        } else if (!peer.isKnown() && !"it was turned away".equals(peer.doom())) {
+        } else if (peer.standing == Peer.Standing.UNKNOWN) {
             tell(LenderEvent.Kind.TURNED_AWAY, null, 0, "pid " + peer.who.pid() + ": " + peer.doom());
         }
     }

@@ -29,6 +29,18 @@ final class Peer {
         }
     }
 
+    /** What it has shown itself to be. */
+    enum Standing {
+        /** It hasn't said yet who it is. */
+        UNKNOWN,
+        /** It said so, and was refused. */
+        TURNED_AWAY,
+        /** It only looks. */
+        OBSERVER,
+        /** It has an account. */
+        CLIENT
+    }
+
     private final Linux linux;
     final int socket;
     final Linux.Peer who;
@@ -41,12 +53,11 @@ final class Peer {
     /** Of those that are kept. */
     private int keptDescriptors;
 
-    /** Null until it has said who it is, and for one that only looks. */
+    Standing standing = Standing.UNKNOWN;
+
+    /** Only a client has one. */
     @Nullable
     Account account;
-
-    /** Whether it only looks. */
-    boolean isObserver;
 
     /** Why it is to be closed; null if it isn't. */
     private @Nullable String doom;
@@ -59,7 +70,7 @@ final class Peer {
     }
 
     boolean isKnown() {
-        return account != null || isObserver;
+        return standing == Standing.OBSERVER || standing == Standing.CLIENT;
     }
 
     /** It is to be closed when nobody is in the middle of something with it. The first reason counts. */

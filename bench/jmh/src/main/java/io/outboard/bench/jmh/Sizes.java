@@ -1,6 +1,6 @@
 package io.outboard.bench.jmh;
 
-import io.outboard.bench.trace.SplitMix64;
+import io.outboard.bench.cli.trace.SplitMix64;
 
 /** Sizes drawn before anything is measured. Safe for any number of threads. */
 final class Sizes {

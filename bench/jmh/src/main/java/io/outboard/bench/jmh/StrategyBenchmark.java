@@ -1,7 +1,7 @@
 package io.outboard.bench.jmh;
 
-import io.outboard.bench.trace.Profiles;
-import io.outboard.bench.trace.Trace;
+import io.outboard.bench.cli.trace.Profiles;
+import io.outboard.bench.cli.trace.Trace;
 import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;

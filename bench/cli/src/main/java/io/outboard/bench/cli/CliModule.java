@@ -1,0 +1,42 @@
+package io.outboard.bench.cli;
+
+import io.outboard.bench.cli.common.CommandModule;
+import io.outboard.bench.cli.plan.PlanCommand;
+import io.outboard.bench.cli.report.PagePart;
+import io.outboard.bench.cli.report.strategies.StrategyParts;
+import io.outboard.bench.cli.service.ServeCommand;
+import io.outboard.bench.cli.service.TenantsCommand;
+import io.outboard.bench.cli.service.TopCommand;
+import io.outboard.bench.cli.tail.TailComparison;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** What users run. */
+public final class CliModule implements CommandModule {
+
+    /** As {@link java.util.ServiceLoader} makes it. */
+    public CliModule() {}
+
+    @Override
+    public List<Class<?>> commands() {
+        return List.of(
+                MallocLargeCommand.class,
+                ReplayCommand.class,
+                AdviseCommand.class,
+                PlanCommand.class,
+                PictureCommand.class,
+                StrategiesCommand.class,
+                ReportCommand.class,
+                ServeCommand.class,
+                TopCommand.class,
+                TenantsCommand.class);
+    }
+
+    @Override
+    public List<PagePart> pageParts() {
+        return Stream.concat(
+                        StrategyParts.ALL.stream(),
+                        Stream.of(SmallestBySeed.RESULTS.part(), TailComparison.RESULTS.part()))
+                .toList();
+    }
+}

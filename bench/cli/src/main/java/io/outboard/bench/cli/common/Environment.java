@@ -1,0 +1,161 @@
+package io.outboard.bench.cli.common;
+
+import io.outboard.bench.cli.report.JsonLine;
+import io.outboard.cuda.CudaDevice;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.IVersionProvider;
+
+/** What a reader of results must know about how they came about. */
+public final class Environment {
+
+    private static String command = "outboard";
+
+    private Environment() {}
+
+    /** The version of the command line. */
+    public static final class Version implements IVersionProvider {
+
+        /** Picocli makes it. */
+        public Version() {}
+
+        @Override
+        public String[] getVersion() {
+            return new String[] {
+                "outboard " + build().getProperty("git.build.version", "unknown") + ", commit " + commit()
+            };
+        }
+    }
+
+    /**
+     * Keeps what {@link #facts} give as the command.
+     *
+     * @param arguments of the command line
+     */
+    public static void rememberCommand(final String... arguments) {
+        command = "./outboard "
+                + Arrays.stream(arguments)
+                        .map(argument -> argument.matches("[\\w./,:=-]+")
+                                ? argument
+                                : "'" + argument.replace("'", "'\\''") + "'")
+                        .collect(Collectors.joining(" "));
+    }
+
+    /**
+     * Everything, by the keys of {@code environment.json}; without a GPU, its keys are missing.
+     *
+     * @param gpu what was measured on, null without one
+     * @param baselines how the driver was called, may be empty
+     * @return facts, in the order that people read them in
+     */
+    public static Map<String, String> facts(final @Nullable CudaDevice gpu, final String baselines) {
+        final Map<String, String> facts = new LinkedHashMap<>();
+        facts.put("command", command);
+        facts.put("date", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+        if (gpu != null) {
+            facts.put("gpu", gpu.name());
+            facts.put("driver", gpu.driver());
+            facts.put(
+                    "cuda",
+                    "driver API " + CudaDevice.versionText(gpu.driverVersion()) + ", runtime "
+                            + CudaDevice.versionText(gpu.runtimeVersion()));
+        }
+        if (!baselines.isEmpty()) {
+            facts.put("baselines", baselines);
+        }
+        facts.put("jdk", jdk());
+        facts.put("flags", flags(ManagementFactory.getRuntimeMXBean().getInputArguments()));
+        facts.put("os", System.getProperty("os.name") + " " + System.getProperty("os.version"));
+        facts.put("cpu", cpu());
+        facts.put("commit", commit());
+        return facts;
+    }
+
+    /**
+     * The same as {@code environment.json} holds it.
+     *
+     * @param gpu as {@link #facts}
+     * @param baselines as {@link #facts}
+     * @return one JSON object
+     */
+    public static String json(final @Nullable CudaDevice gpu, final String baselines) {
+        final JsonLine line = new JsonLine();
+        facts(gpu, baselines).forEach(line::put);
+        return line.toString();
+    }
+
+    /**
+     * What runs this.
+     *
+     * @return vendor and version
+     */
+    public static String jdk() {
+        return System.getProperty("java.vm.vendor") + " " + System.getProperty("java.vm.version");
+    }
+
+    /**
+     * The commit that this was built from.
+     *
+     * @return its short name, with a mark if the sources differed from it; or {@code unknown}
+     */
+    public static String commit() {
+        final Properties build = build();
+        return build.getProperty("git.commit.id.abbrev", "unknown")
+                + (Boolean.parseBoolean(build.getProperty("git.dirty")) ? "-dirty" : "");
+    }
+
+    private static Properties build() {
+        final Properties properties = new Properties();
+        try (InputStream in = Environment.class.getResourceAsStream("/io/outboard/bench/cli/commit.properties")) {
+            if (in != null) {
+                properties.load(in);
+            }
+        } catch (final IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return properties;
+    }
+
+    /**
+     * Of a JVM's options, those that change how it runs or what is measured; those that only name folders say nothing about a
+     * result, nor does the terminal.
+     */
+    static String flags(final List<String> options) {
+        final String flags = options.stream()
+                .filter(option -> option.matches("-X.*|-Doutboard\\.(?!terminal=|columns=).*"))
+                .collect(Collectors.joining(" "));
+        return flags.isEmpty() ? "none" : flags;
+    }
+
+    /**
+     * What this runs on.
+     *
+     * @return name of the processor and how many cores
+     */
+    public static String cpu() {
+        final String cores = Runtime.getRuntime().availableProcessors() + " cores";
+        try (Stream<String> lines = Files.lines(Path.of("/proc/cpuinfo"))) {
+            return lines.filter(line -> line.startsWith("model name"))
+                            .map(line -> line.substring(line.indexOf(':') + 1).strip() + ", ")
+                            .findFirst()
+                            .orElse("")
+                    + cores;
+        } catch (final IOException | UncheckedIOException e) {
+            return System.getProperty("os.arch") + ", " + cores;
+        }
+    }
+}

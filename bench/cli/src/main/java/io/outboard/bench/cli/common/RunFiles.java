@@ -1,0 +1,70 @@
+package io.outboard.bench.cli.common;
+
+import io.outboard.bench.cli.report.LineFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+/** The files that a run leaves in its folder, and by which another one is told. */
+public final class RunFiles {
+
+    private static final List<String> SHARED = List.of("environment.json", "report.html");
+    private static final List<String> ENDINGS = List.of(".hgrm", "-memory.csv", "-operations.csv");
+
+    private RunFiles() {}
+
+    /**
+     * Whether a run of any command wrote it.
+     *
+     * @param name of a file
+     * @return false for what every run writes anew, and for all others
+     */
+    public static boolean isOfRun(final String name) {
+        return ENDINGS.stream().anyMatch(name::endsWith)
+                || CommandModule.all().stream()
+                        .flatMap(module -> module.resultFiles().stream())
+                        .anyMatch(LineFile.nameOf(name)::equals);
+    }
+
+    /**
+     * Refuses a folder that has another run's results.
+     *
+     * @param folder the value of {@code --out}
+     * @param kind which files count
+     * @throws WrongUseException if it has one; or can't be read
+     */
+    public static void checkNone(final Path folder, final Predicate<String> kind) {
+        final Optional<String> found;
+        try (Stream<Path> files = Files.list(folder)) {
+            found = files.filter(Files::isRegularFile)
+                    .map(file -> file.toFile().getName())
+                    .filter(kind)
+                    .sorted()
+                    .findFirst();
+        } catch (final IOException e) {
+            throw new WrongUseException("--out=" + folder + " must be a folder that can be read");
+        }
+        if (found.isPresent()) {
+            throw new WrongUseException("--out=" + folder + " must be a folder without another run's results, but has "
+                    + found.get() + ": choose another one, or replace them with --overwrite");
+        }
+    }
+
+    /** Deletes what runs left, and nothing else. */
+    static void delete(final Path folder) throws IOException {
+        final List<Path> old;
+        try (Stream<Path> files = Files.list(folder)) {
+            old = files.filter(Files::isRegularFile)
+                    .filter(file -> isOfRun(file.toFile().getName())
+                            || SHARED.contains(file.toFile().getName()))
+                    .toList();
+        }
+        for (final Path file : old) {
+            Files.delete(file);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package io.outboard.bench.cli.isolated;
+
+import io.outboard.bench.cli.common.Progress;
+import io.outboard.bench.cli.common.WrongUseException;
+import io.outboard.bench.cli.measurement.Measurement;
+import io.outboard.bench.cli.measurement.StrategyBench;
+import io.outboard.bench.cli.trace.Trace;
+import io.outboard.core.HandleStrategy;
+import io.outboard.core.Region;
+import io.outboard.core.Strategies;
+import io.outboard.core.Strategy;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.StrategyProvider;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where calls arrive among the classes that a strategy has for itself; a new strategy for each call. Thread-safety:
+ * confined to one thread.
+ */
+public final class IsolatedBench implements StrategyBench {
+
+    private final StrategyProvider provider;
+    private final StrategyOptions options;
+    private final Trace trace;
+
+    /**
+     * Finds the strategy.
+     *
+     * @param strategy its name
+     * @param trace what to measure it on
+     * @param maxBlocks how many blocks its tables are to hold, as {@link StrategyOptions#maxBlocks}
+     * @throws IllegalArgumentException if there is no such strategy, or the tables can't be of that size
+     */
+    public IsolatedBench(final String strategy, final Trace trace, final int maxBlocks) {
+        this.provider = Strategies.named(strategy);
+        this.options = StrategyOptions.DEFAULTS.withMaxBlocks(maxBlocks);
+        this.trace = trace;
+    }
+
+    @Override
+    public Smallest smallestRegion(final Consumer<String> progress) {
+        return new SmallestRegion(provider, options, trace).find(progress);
+    }
+
+    @Override
+    public long lastRefusedRegion(final long servedBytes, final Consumer<String> progress) {
+        return new SmallestRegion(provider, options, trace).lastRefused(servedBytes, progress);
+    }
+
+    @Override
+    public double hostBytesPerBlock() {
+        return FullTable.hostBytesPerBlock(provider);
+    }
+
+    @Override
+    public Measurement measure(
+            final long regionAddress,
+            final long regionBytes,
+            final boolean byHandle,
+            final String device,
+            final @Nullable LongSupplier deviceUsedBytes,
+            final Progress progress) {
+        final Strategy strategy = create(regionAddress, regionBytes);
+        final BlockTarget target;
+        final String name;
+        if (byHandle && strategy instanceof HandleStrategy handles) {
+            target = HandleTarget.over(handles, trace.slots());
+            name = provider.name() + " by handle";
+        } else {
+            target = StrategyTarget.over(strategy, trace.slots());
+            name = provider.name();
+        }
+        final StrategyMemory memory = new StrategyMemory(strategy, target, trace);
+        memory.run(deviceUsedBytes, progress);
+        final TargetMeasurement.Times times = new TargetMeasurement(target, trace, progress).run();
+        return new Measurement(
+                trace,
+                name,
+                device,
+                "IMMEDIATE",
+                times.nsPerOp(),
+                times.cpuNsPerOp(),
+                times.allocate(),
+                times.free(),
+                times.gcBytesPerOp(),
+                Double.NaN,
+                memory.peakExtentBytes(),
+                null,
+                memory.externalFragmentation(),
+                memory.internalFragmentation(),
+                strategy.hostBytes(),
+                Double.NaN,
+                memory.failures(),
+                regionBytes,
+                memory.samples(),
+                memory.operations());
+    }
+
+    @Override
+    public void writePlacements(final long regionAddress, final long regionBytes, final Path file) throws IOException {
+        final Strategy strategy = create(regionAddress, regionBytes);
+        final long[] operations = trace.operations();
+        final long[] addresses = new long[trace.slots()];
+        try (BufferedWriter writer = Files.newBufferedWriter(file)) {
+            writer.write("operation,address,bytes\n");
+            for (int i = 0; i < operations.length; i++) {
+                final int slot = Trace.slot(operations[i]);
+                final long bytes = Trace.bytes(operations[i]);
+                if (!Trace.isFree(operations[i])) {
+                    addresses[slot] = strategy.allocate(bytes);
+                    if (addresses[slot] != Strategy.NO_SPACE) {
+                        writer.write(i + "," + addresses[slot] + "," + bytes + "\n");
+                    }
+                } else if (addresses[slot] != Strategy.NO_SPACE) {
+                    strategy.free(addresses[slot]);
+                }
+            }
+        }
+    }
+
+    /** A strategy that can't divide a region was asked for wrongly. */
+    private Strategy create(final long regionAddress, final long regionBytes) {
+        try {
+            return provider.create(new Region(regionAddress, regionBytes), options);
+        } catch (final IllegalArgumentException e) {
+            throw new WrongUseException(
+                    "--region=" + regionBytes + " must suit " + provider.name() + ": " + e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package io.outboard.bench.cli.measurement;
+
+import io.outboard.bench.cli.common.Environment;
+import io.outboard.bench.cli.common.Latencies;
+import io.outboard.bench.cli.common.OutputOptions;
+import io.outboard.bench.cli.report.ResultFolder;
+import io.outboard.bench.cli.trace.Trace;
+import io.outboard.cuda.CudaDevice;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes what {@code --out} asks for, each result as it is there, so that who interrupts a run loses the one that was being
+ * measured: {@code results.jsonl}, {@code threads.jsonl}, {@code ratios.jsonl}, {@code environment.json}, and of each result a
+ * latency histogram for each kind of operation, time by operation number, and memory over time. Confined to one thread.
+ */
+final class ResultFolderWriter {
+
+    private static final int TICKS_A_HALF = 5;
+
+    private final OutputOptions output;
+    private final @Nullable CudaDevice gpu;
+    private final Set<String> names = new LinkedHashSet<>();
+
+    ResultFolderWriter(final OutputOptions output, final @Nullable CudaDevice gpu) {
+        this.output = output;
+        this.gpu = gpu;
+    }
+
+    /** Writes what is new among results, which only grow from one call to the next; nothing if no folder is wanted. */
+    void keep(
+            final Trace trace,
+            final List<Measurement> measurements,
+            final List<ThreadRate> rates,
+            final String baselines)
+            throws IOException {
+        if (output.out() == null) {
+            return;
+        }
+        final Map<String, String> environment = Environment.facts(gpu, baselines);
+        final String heading = environment.entrySet().stream()
+                .map(fact -> "# " + fact.getKey() + ": " + fact.getValue() + "\n")
+                .collect(Collectors.joining());
+        for (final Measurement measurement : measurements.subList(names.size(), measurements.size())) {
+            final String name = newName(measurement);
+            output.write(name + "-allocate.hgrm", heading + histogram(measurement.allocate()));
+            output.write(name + "-free.hgrm", heading + histogram(measurement.free()));
+            output.write(
+                    name + "-memory.csv",
+                    heading
+                            + lines(
+                                    MemorySample.HEADER,
+                                    measurement.memory().stream().map(MemorySample::line)));
+            output.write(
+                    name + "-operations.csv",
+                    heading
+                            + lines(
+                                    OperationTimes.Stretch.HEADER,
+                                    measurement.operations().stream().map(OperationTimes.Stretch::line)));
+        }
+        final String device = gpu == null ? null : gpu.toString();
+        final List<String> files = List.copyOf(names);
+        final List<String> lines = new ArrayList<>();
+        for (int i = 0; i < files.size(); i++) {
+            lines.add(
+                    measurements.get(i).json(device).put("files", files.get(i)).toString());
+        }
+        output.writeLines(ResultFolder.RESULTS, lines);
+        if (!rates.isEmpty()) {
+            output.writeLines(
+                    "threads.jsonl",
+                    rates.stream().map(rate -> rate.json(trace).toString()).toList());
+        }
+        final List<DriverRatio> ratios = DriverRatio.of(measurements);
+        if (!ratios.isEmpty()) {
+            output.writeLines(
+                    "ratios.jsonl",
+                    ratios.stream().map(ratio -> ratio.json().toString()).toList());
+        }
+        output.write("environment.json", Environment.json(gpu, baselines) + "\n");
+    }
+
+    /**
+     * What the files of a measurement begin with: trace, strategy, reuse policy of a pool, a number where that is taken. It
+     * doesn't depend on what is measured later.
+     */
+    private String newName(final Measurement measurement) {
+        final boolean isPool = measurement.strategy().contains(" ");
+        final String base = measurement.trace().name() + "-"
+                + measurement.strategy().replace(' ', '-')
+                + (isPool && measurement.reusePolicy() != null ? "-" + measurement.reusePolicy() : "");
+        String name = base;
+        for (int number = 2; !names.add(name); number++) {
+            name = base + "-" + number;
+        }
+        return name;
+    }
+
+    private static String lines(final String heading, final Stream<String> lines) {
+        return heading + "\n" + lines.map(line -> line + "\n").collect(Collectors.joining());
+    }
+
+    private static String histogram(final Latencies latencies) {
+        final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (PrintStream out = new PrintStream(bytes, false, StandardCharsets.UTF_8)) {
+            latencies.histogram().outputPercentileDistribution(out, TICKS_A_HALF, 1.0);
+        }
+        return bytes.toString(StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,29 @@
+package io.outboard.bench.cli.measurement;
+
+import io.outboard.bench.cli.common.Environment;
+import io.outboard.bench.cli.report.JsonLine;
+import io.outboard.bench.cli.trace.Trace;
+
+/**
+ * What several threads got of one pool.
+ *
+ * @param strategy name of the strategy in it
+ * @param reusePolicy when freed memory was handed out again
+ * @param threads how many
+ * @param opsPerSecond allocations and frees a second, of all threads together
+ */
+public record ThreadRate(String strategy, String reusePolicy, int threads, double opsPerSecond) {
+
+    /** One line of {@code threads.jsonl}. */
+    public JsonLine json(final Trace trace) {
+        return new JsonLine()
+                .put("trace", trace.name())
+                .put("strategy", strategy)
+                .put("reusePolicy", reusePolicy)
+                .put("threads", (long) threads)
+                .put("opsPerSecond", opsPerSecond, 0)
+                .put("jdk", Environment.jdk())
+                .put("cpu", Environment.cpu())
+                .put("commit", Environment.commit());
+    }
+}

@@ -1,0 +1,142 @@
+package io.outboard.bench.cli.picture;
+
+import io.outboard.bench.cli.common.WrongUseException;
+import io.outboard.bench.cli.trace.Owners;
+import io.outboard.bench.cli.trace.Trace;
+import io.outboard.core.Region;
+import io.outboard.core.Statistics;
+import io.outboard.core.Strategy;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.StrategyProvider;
+import io.outboard.core.VirtualMemorySource;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Where a strategy put the blocks of a trace: for each the operations between which it was in use, its place, and who allocated it; and
+ * at some moments what was free.
+ *
+ * <p>Thread-safety: confined to one thread. Cost: 20 host bytes a block; a pass over the trace, in which the strategy is asked for its
+ * largest free block at most {@value #MOST_MOMENTS} times.
+ */
+public final class Picture {
+
+    static final int MOST_MOMENTS = 1000;
+
+    /** So that offsets in granules are 32 bits. */
+    private static final long MOST_REGION_BYTES = 1L << 40;
+
+    private static final int NONE = -1;
+
+    final Trace trace;
+    final String strategy;
+    final long granuleBytes;
+    final long regionBytes;
+
+    /** Of each block: the operation that allocated it, and that which freed it or the end; in granules where it lay and how much. */
+    final int[] starts;
+
+    final int[] ends;
+    final int[] offsets;
+    final int[] sizes;
+
+    /** Of each block: who allocated it, as an index in the names. */
+    final int[] owners;
+
+    final List<String> ownerNames;
+
+    /** Allocations that found no memory. */
+    final long failures;
+
+    /** At each moment: the operation before it, free bytes, those of the largest free block. */
+    final double[] moments;
+
+    final double[] free;
+    final double[] largestFree;
+
+    /**
+     * Replays a trace once.
+     *
+     * @param trace what
+     * @param owners who made its allocations, as far as that is known
+     * @param provider on which strategy
+     * @param options of the strategy
+     * @param regionBytes in how large a region, {@code 0 < regionBytes}
+     * @throws WrongUseException if the strategy can't divide such a region
+     */
+    public Picture(
+            final Trace trace,
+            final Owners owners,
+            final StrategyProvider provider,
+            final StrategyOptions options,
+            final long regionBytes) {
+        if (regionBytes > MOST_REGION_BYTES) {
+            throw new WrongUseException("--region=" + regionBytes + " must be <= 1TiB, as far as a picture reaches");
+        }
+        this.trace = trace;
+        this.regionBytes = regionBytes;
+        strategy = provider.name();
+        granuleBytes = options.granuleBytes();
+        final Region region = VirtualMemorySource.region(regionBytes);
+        final Strategy target = create(provider, region, options);
+        final long[] operations = trace.operations();
+        final int most = (int) Arrays.stream(operations)
+                .filter(operation -> !Trace.isFree(operation))
+                .count();
+        final int[] started = new int[most];
+        final int[] ended = new int[most];
+        final int[] placed = new int[most];
+        final int[] sized = new int[most];
+        final int[] owned = new int[most];
+        final int[] blockOf = new int[trace.slots()];
+        Arrays.fill(blockOf, NONE);
+        final int every = (operations.length + MOST_MOMENTS - 1) / MOST_MOMENTS;
+        final int count = operations.length / every;
+        moments = new double[count];
+        free = new double[count];
+        largestFree = new double[count];
+        int blocks = 0;
+        int allocations = 0;
+        for (int i = 0; i < operations.length; i++) {
+            final int slot = Trace.slot(operations[i]);
+            if (!Trace.isFree(operations[i])) {
+                final long address = target.allocate(Trace.bytes(operations[i]));
+                blockOf[slot] = NONE;
+                if (address != Strategy.NO_SPACE) {
+                    started[blocks] = i;
+                    ended[blocks] = operations.length;
+                    placed[blocks] = (int) ((address - region.address()) / granuleBytes);
+                    sized[blocks] = (int) (target.sizeOf(address) / granuleBytes);
+                    owned[blocks] = owners.owner(allocations);
+                    blockOf[slot] = blocks++;
+                }
+                allocations++;
+            } else if (blockOf[slot] != NONE) {
+                ended[blockOf[slot]] = i;
+                target.free(region.address() + (placed[blockOf[slot]] & 0xFFFFFFFFL) * granuleBytes);
+            }
+            if ((i + 1) % every == 0 && i / every < count) {
+                moments[i / every] = i;
+                free[i / every] = target.freeBytes();
+                largestFree[i / every] = Statistics.of(target).largestFreeBlockBytes();
+            }
+        }
+        failures = (long) most - blocks;
+        starts = Arrays.copyOf(started, blocks);
+        ends = Arrays.copyOf(ended, blocks);
+        offsets = Arrays.copyOf(placed, blocks);
+        sizes = Arrays.copyOf(sized, blocks);
+        this.owners = Arrays.copyOf(owned, blocks);
+        ownerNames = List.copyOf(owners.names());
+    }
+
+    private static Strategy create(
+            final StrategyProvider provider, final Region region, final StrategyOptions options) {
+        try {
+            return provider.create(region, options);
+        } catch (final IllegalArgumentException e) {
+            throw new WrongUseException(
+                    "--region=" + region.sizeBytes() + " must suit " + provider.name() + ": " + e.getMessage());
+        }
+    }
+}

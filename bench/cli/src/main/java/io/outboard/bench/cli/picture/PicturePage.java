@@ -1,0 +1,104 @@
+package io.outboard.bench.cli.picture;
+
+import io.outboard.bench.cli.report.AtomicFile;
+import io.outboard.bench.cli.report.Html;
+import io.outboard.bench.cli.report.Template;
+import io.outboard.core.ByteSize;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * One page, which asks the network for nothing: blocks as rectangles, operations to the right and addresses upwards, and under that what
+ * was free. It draws pixels of its own rather than rectangles, so that a million of them don't keep a browser busy. Safe for any number of threads.
+ */
+public final class PicturePage {
+
+    private static final String FOLDER = "/io/outboard/bench/cli/picture/";
+
+    private PicturePage() {}
+
+    /**
+     * Writes the page of a replayed trace: some 21 bytes a block, 27 where owners are known.
+     *
+     * @param picture the trace and where its blocks were
+     * @param file the page; replaced if it exists
+     * @throws IOException if it can't be written
+     */
+    public static void write(final Picture picture, final Path file) throws IOException {
+        final String caption = String.format(
+                Locale.ROOT,
+                "%,d operations on %s in %s; at most %s live%s",
+                picture.trace.operationCount(),
+                picture.strategy,
+                ByteSize.text(picture.regionBytes),
+                ByteSize.text(picture.trace.peakLiveBytes()),
+                picture.failures == 0
+                        ? ""
+                        : String.format(Locale.ROOT, "; %,d allocations found no memory", picture.failures));
+        final String data = "{\"granuleBytes\":" + picture.granuleBytes + ",\"regionBytes\":" + picture.regionBytes
+                + ",\"operations\":" + picture.trace.operationCount() + ",\"moments\":" + Html.json(picture.moments)
+                + ",\"free\":" + Html.json(picture.free) + ",\"largestFree\":" + Html.json(picture.largestFree)
+                + ",\"starts\":\"" + packed(picture.starts) + "\",\"ends\":\"" + packed(picture.ends)
+                + "\",\"offsets\":\"" + packed(picture.offsets) + "\",\"sizes\":\"" + packed(picture.sizes) + "\""
+                + owners(picture) + "}";
+        write(picture.trace.name(), caption, "trace", data, file);
+    }
+
+    /**
+     * Writes the page of what {@link io.outboard.pool.Pool#dump} wrote.
+     *
+     * @param name what the page calls it
+     * @param dump the text of it
+     * @param file the page; replaced if it exists
+     * @throws IOException if it can't be written
+     */
+    public static void writeDump(final String name, final String dump, final Path file) throws IOException {
+        write(name, "a pool at one moment", "dump", dump.replace("<", "\\u003c"), file);
+    }
+
+    private static void write(
+            final String name, final String caption, final String kind, final String data, final Path file)
+            throws IOException {
+        AtomicFile.write(
+                file,
+                Template.fill(
+                        FOLDER + "picture.html",
+                        Map.of(
+                                "title",
+                                Html.escape(name),
+                                "caption",
+                                Html.escape(caption),
+                                "kind",
+                                kind,
+                                "style",
+                                Template.load("report.css") + Template.load(FOLDER + "picture.css"),
+                                "script",
+                                Template.load(FOLDER + "picture.js"),
+                                "data",
+                                data)));
+    }
+
+    /** The table, and for each block an index in it; nothing if all are unknown. */
+    private static String owners(final Picture picture) {
+        if (picture.ownerNames.size() == 1) {
+            return "";
+        }
+        return ",\"ownerNames\":"
+                + picture.ownerNames.stream().map(Html::json).collect(Collectors.joining(",", "[", "]"))
+                + ",\"owners\":\"" + packed(picture.owners) + "\"";
+    }
+
+    /** Little endian, in base 64. */
+    private static String packed(final int[] numbers) {
+        final ByteBuffer bytes = ByteBuffer.allocate(Math.multiplyExact(Integer.BYTES, numbers.length))
+                .order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asIntBuffer().put(numbers);
+        return Base64.getEncoder().encodeToString(bytes.array());
+    }
+}

@@ -1,0 +1,69 @@
+package io.outboard.bench.cli.report;
+
+import java.util.List;
+import org.HdrHistogram.Histogram;
+
+/**
+ * The percentiles that results have, and the one rule by which each of them is found: the smallest latency that at least so
+ * many percent of all operations don't exceed (nearest rank), to the three digits that a histogram keeps. What reading the
+ * clock takes has been subtracted from every latency before. Tables, charts and pages show these numbers as they were written,
+ * and read none off a curve.
+ */
+public enum Percentile {
+    /** The median. */
+    P50("p50", "p50", 50),
+    /** One operation in a hundred takes longer. */
+    P99("p99", "p99", 99),
+    /** One in a thousand. */
+    P999("p999", "p99.9", 99.9),
+    /** One in ten thousand. */
+    P9999("p9999", "p99.99", 99.99),
+    /** One in a hundred thousand; of runs that are long enough. */
+    P99999("p99999", "p99.999", 99.999),
+    /** The slowest. */
+    MAX("max", "max", 100);
+
+    /** Those of every result. */
+    public static final List<Percentile> OF_RESULTS = List.of(P50, P99, P999, P9999, MAX);
+
+    /** Those that a picture shows. */
+    public static final List<Percentile> OF_PICTURES = List.of(P50, P99, P999);
+
+    private final String key;
+    private final String title;
+    private final double percent;
+
+    Percentile(final String key, final String title, final double percent) {
+        this.key = key;
+        this.title = title;
+        this.percent = percent;
+    }
+
+    /**
+     * Its name in result files.
+     *
+     * @return for example {@code p999}
+     */
+    public String key() {
+        return key;
+    }
+
+    /**
+     * Its name for people.
+     *
+     * @return for example {@code p99.9}
+     */
+    public String title() {
+        return title;
+    }
+
+    /**
+     * Its value.
+     *
+     * @param latencies in nanoseconds
+     * @return nanoseconds; NaN if there is none at all
+     */
+    public double of(final Histogram latencies) {
+        return latencies.getTotalCount() == 0 ? Double.NaN : latencies.getValueAtPercentile(percent);
+    }
+}

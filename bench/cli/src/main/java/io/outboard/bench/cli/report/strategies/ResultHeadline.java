@@ -1,0 +1,194 @@
+package io.outboard.bench.cli.report.strategies;
+
+import io.outboard.bench.cli.report.Headline;
+import io.outboard.bench.cli.report.LogBars;
+import io.outboard.bench.cli.report.Percentile;
+import io.outboard.bench.cli.report.Result;
+import io.outboard.bench.cli.report.Series;
+import io.outboard.bench.cli.report.Units;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * What a run of strategies comes to: the safest that was measured, the facade under STRICT if that is among them, beside the
+ * driver's own functions; without a driver the fastest strategy and the tightest.
+ */
+final class ResultHeadline {
+
+    private static final String USUAL = "paper";
+    private static final String FACADE = " facade";
+    private static final String POOL = " pool";
+    private static final String STRICT = "STRICT";
+
+    private final Map<String, List<Result>> resultsByTrace;
+    private final String trace;
+    private final List<Result> results;
+
+    /** {@code resultsByTrace}: at least one. */
+    ResultHeadline(final Map<String, List<Result>> resultsByTrace) {
+        this.resultsByTrace = resultsByTrace;
+        this.trace = Stream.concat(
+                        resultsByTrace.entrySet().stream()
+                                .filter(entry -> entry.getValue().stream().anyMatch(Result::isBaseline))
+                                .map(Map.Entry::getKey),
+                        resultsByTrace.keySet().stream().filter(USUAL::equals))
+                .findFirst()
+                .orElseGet(() -> resultsByTrace.keySet().iterator().next());
+        this.results = resultsByTrace.getOrDefault(trace, List.of());
+    }
+
+    Headline headline() {
+        final List<Result> shown = shown();
+        return new Headline(sentence(), List.of(bars("allocate", "Allocate", shown), bars("free", "Free", shown)));
+    }
+
+    /** The picture of allocations alone. */
+    LogBars picture() {
+        return bars("allocate", "Time of an allocation", shown());
+    }
+
+    private String sentence() {
+        final List<Result> baselines = results.stream()
+                .filter(result -> result.isBaseline() && !Double.isNaN(median(result)))
+                .toList();
+        final Optional<Result> ours = safest();
+        if (baselines.isEmpty() || ours.isEmpty() || Double.isNaN(median(ours.get()))) {
+            return withoutDriver();
+        }
+        final Result best = ours.get();
+        final StringBuilder sentence = new StringBuilder(onTrace())
+                .append(subject(best))
+                .append(" takes ")
+                .append(Units.time(median(best)))
+                .append(" at the median");
+        String separator = ", ";
+        for (final Result baseline : baselines) {
+            final double factor = median(baseline) / Math.max(1, median(best));
+            sentence.append(separator)
+                    .append(factor >= 1 ? Units.plainFactor(factor) : Units.plainFactor(1 / factor))
+                    .append(factor >= 1 ? " times faster than " : " times slower than ")
+                    .append(baseline.name())
+                    .append(" (")
+                    .append(Units.time(median(baseline)))
+                    .append(')');
+            separator = " and ";
+        }
+        return sentence.append(failures(best)).append('.').toString();
+    }
+
+    private String onTrace() {
+        return resultsByTrace.size() > 1 ? "On trace " + trace + ", " : "";
+    }
+
+    private String subject(final Result result) {
+        final String allocation = resultsByTrace.size() > 1 ? "an allocation" : "An allocation";
+        final String policy = result.values().text("reusePolicy");
+        if (result.strategy().endsWith(FACADE)) {
+            return allocation + " through the facade under " + policy;
+        }
+        if (result.strategy().endsWith(POOL)) {
+            return allocation + " from the pool under " + policy;
+        }
+        return allocation + " with strategy " + result.strategy();
+    }
+
+    private static String failures(final Result result) {
+        return result.hasFailures()
+                ? "; but " + Units.count(result.number("failures")) + " of its allocations found no memory"
+                : "";
+    }
+
+    private String withoutDriver() {
+        final List<String> names = results.stream()
+                .filter(result -> !result.isBaseline())
+                .map(Result::name)
+                .distinct()
+                .filter(name -> resultsByTrace.values().stream()
+                        .flatMap(List::stream)
+                        .noneMatch(result -> result.name().equals(name) && result.hasFailures()))
+                .toList();
+        final SpeedOverSpace means = new SpeedOverSpace(resultsByTrace);
+        final Optional<String> fastest = names.stream()
+                .filter(name -> !Double.isNaN(means.nsPerOp(name)))
+                .min(Comparator.comparingDouble(means::nsPerOp));
+        if (fastest.isEmpty()) {
+            return results.stream().anyMatch(Result::hasFailures)
+                    ? "Nothing served the whole trace: allocations found no memory."
+                    : Units.count(results.size()) + " results.";
+        }
+        final String where =
+                resultsByTrace.size() > 1 ? "Over " + resultsByTrace.size() + " traces, " : "On trace " + trace + ", ";
+        final String speed = Units.time(means.nsPerOp(fastest.get())) + " per operation";
+        if (names.size() == 1) {
+            return where + fastest.get() + " takes " + speed + ".";
+        }
+        return where + fastest.get() + " is the fastest of " + names.size()
+                + (results.stream().allMatch(result -> rank(result) == 4)
+                        ? " strategies with "
+                        : " that were measured with ")
+                + speed
+                + names.stream()
+                        .filter(name -> !Double.isNaN(means.space(name)))
+                        .min(Comparator.comparingDouble(means::space))
+                        .map(name -> ", and " + name + " the tightest with " + Units.ratio(means.space(name))
+                                + " times the memory that is live")
+                        .orElse("")
+                + (resultsByTrace.size() > 1 ? " (geometric means)." : ".");
+    }
+
+    /** The facade before a pool, a pool before a strategy; of these STRICT before others. */
+    private Optional<Result> safest() {
+        return results.stream()
+                .filter(result -> !result.isBaseline())
+                .min(Comparator.comparingInt(ResultHeadline::rank).thenComparing(Result::hasFailures));
+    }
+
+    private static int rank(final Result result) {
+        final int kind =
+                result.strategy().endsWith(FACADE) ? 0 : result.strategy().endsWith(POOL) ? 2 : 4;
+        return kind + (kind < 4 && !result.values().text("reusePolicy").equals(STRICT) ? 1 : 0);
+    }
+
+    /** The driver's functions, facade and pool under one policy each, and strategies alone. */
+    private List<Result> shown() {
+        final List<Result> shown =
+                new ArrayList<>(results.stream().filter(Result::isBaseline).toList());
+        for (final String kind : List.of(FACADE, POOL)) {
+            final List<Result> all = results.stream()
+                    .filter(result -> result.strategy().endsWith(kind))
+                    .toList();
+            final List<Result> strict = all.stream()
+                    .filter(result -> result.values().text("reusePolicy").equals(STRICT))
+                    .toList();
+            shown.addAll(strict.isEmpty() ? all : strict);
+        }
+        results.stream()
+                .filter(result -> rank(result) == 4 && !result.isBaseline())
+                .forEach(shown::add);
+        return shown;
+    }
+
+    private static LogBars bars(final String operation, final String title, final List<Result> shown) {
+        final LogBars bars = new LogBars(title, "time, logarithmic", 1, Units::tick);
+        for (final Result result : shown) {
+            bars.row(
+                    Series.of(result.name()),
+                    result.name(),
+                    Percentile.OF_PICTURES.stream()
+                            .map(percentile -> new LogBars.Bar(
+                                    percentile.title(),
+                                    result.latencyNs(operation, percentile),
+                                    Units.time(result.latencyNs(operation, percentile))))
+                            .toList());
+        }
+        return bars;
+    }
+
+    private static double median(final Result result) {
+        return result.latencyNs("allocate", Percentile.P50);
+    }
+}

@@ -1,0 +1,101 @@
+package io.outboard.bench.cli.report.strategies;
+
+import io.outboard.bench.cli.report.ChartGroup;
+import io.outboard.bench.cli.report.HtmlTable;
+import io.outboard.bench.cli.report.Result;
+import io.outboard.bench.cli.report.Section;
+import io.outboard.bench.cli.report.Series;
+import io.outboard.bench.cli.report.Units;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * What each strategy takes in time and in memory, as one point; over several traces, geometric means of those on which all
+ * were measured. Memory is the smallest region that serves a trace or, where that wasn't looked for, how far its blocks
+ * reached.
+ */
+final class SpeedOverSpace implements Section {
+
+    private final Collection<List<Result>> traces;
+
+    SpeedOverSpace(final Map<String, List<Result>> resultsByTrace) {
+        this.traces = resultsByTrace.values();
+    }
+
+    @Override
+    public String title() {
+        return "Speed over space";
+    }
+
+    /** Whether there are points to compare. */
+    boolean isEmpty() {
+        return names().size() < 2;
+    }
+
+    @Override
+    public String html() {
+        final ChartGroup group =
+                new ChartGroup("scatter", "memory needed \u00F7 most live bytes", "time per operation, logarithmic");
+        final HtmlTable table = new HtmlTable(title(), "Strategy");
+        table.column("", "per operation");
+        table.column("", "memory \u00F7 live");
+        for (final Series look : Series.ofStrategies(names())) {
+            final double time = nsPerOp(look.name());
+            final double space = space(look.name());
+            group.line(look, new double[] {space}, new double[] {time});
+            table.row(
+                    look.html(),
+                    List.of(new HtmlTable.Cell(time, Units.time(time)), new HtmlTable.Cell(space, Units.ratio(space))));
+        }
+        group.figure(
+                "Towards the lower left is better",
+                "Points of strategies: time per operation over memory. The table below it holds the numbers.",
+                "In numbers",
+                table,
+                false);
+        return "<p class=\"note\">Across: the memory that a strategy needs, over the most that is live. Up: time per"
+                + " operation, on a logarithmic scale."
+                + (traces.size() > 1 ? " Geometric means over " + traces.size() + " traces." : "")
+                + "</p>\n"
+                + group.html();
+    }
+
+    /** Nanoseconds; NaN unless it was measured on every trace. */
+    double nsPerOp(final String name) {
+        return mean(name, result -> result.number("nsPerOp"));
+    }
+
+    /** Bytes of memory for a byte that is live; NaN unless it is known on every trace. */
+    double space(final String name) {
+        return mean(name, result -> {
+            final double smallest = result.regionOverLive();
+            return Double.isNaN(smallest)
+                    ? result.number("peakExtentBytes") / result.number("peakLiveBytes")
+                    : smallest;
+        });
+    }
+
+    private List<String> names() {
+        return traces.stream()
+                .flatMap(List::stream)
+                .filter(result -> !result.isBaseline() && !result.hasFailures())
+                .map(Result::name)
+                .distinct()
+                .filter(name -> !Double.isNaN(space(name)) && !Double.isNaN(nsPerOp(name)))
+                .toList();
+    }
+
+    private double mean(final String name, final ToDoubleFunction<Result> measure) {
+        double logarithms = 0;
+        for (final List<Result> results : traces) {
+            logarithms += Math.log(results.stream()
+                    .filter(result -> result.name().equals(name))
+                    .mapToDouble(measure)
+                    .findFirst()
+                    .orElse(Double.NaN));
+        }
+        return Math.exp(logarithms / traces.size());
+    }
+}

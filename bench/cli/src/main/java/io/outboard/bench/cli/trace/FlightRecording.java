@@ -1,0 +1,147 @@
+package io.outboard.bench.cli.trace;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedThread;
+import jdk.jfr.consumer.RecordingFile;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the events {@code io.outboard.Allocation}, {@code io.outboard.Free} and {@code io.outboard.OutOfMemory} of one pool of a JFR
+ * recording: allocations by their end, frees by their start.
+ *
+ * <p>Thread-safety: confined to one thread.
+ */
+final class FlightRecording {
+
+    private static final byte[] MAGIC = {'F', 'L', 'R', 0};
+    private static final long SECOND_NANOS = 1_000_000_000;
+
+    private final TimedRows rows;
+    private final @Nullable Owners owners;
+
+    /** Null: of the only one. */
+    private final @Nullable String pool;
+
+    /** Those that the recording has blocks or requests of; #10 after #9. */
+    private final Set<String> pools =
+            new TreeSet<>(Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder()));
+
+    private boolean hasAllocations;
+
+    private FlightRecording(final TimedRows rows, final @Nullable Owners owners, final @Nullable String pool) {
+        this.rows = rows;
+        this.owners = owners;
+        this.pool = pool;
+    }
+
+    static boolean startsWithMagic(final TraceContent content) throws IOException {
+        if (content.sizeBytes() < 0 || content.atLeast(MAGIC.length) < MAGIC.length) {
+            return false;
+        }
+        for (int i = 0; i < MAGIC.length; i++) {
+            if (content.buffer()[content.start() + i] != MAGIC[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    static Trace read(
+            final Path file,
+            final TraceContent content,
+            final int maximumOperations,
+            final int maximumSlots,
+            final @Nullable Owners owners,
+            final @Nullable String pool)
+            throws IOException {
+        final TimedRows rows =
+                new TimedRows(maximumOperations, maximumSlots, owners, problem -> content.error("events", problem));
+        try (RecordingFile recording = new RecordingFile(file)) {
+            final FlightRecording reader = new FlightRecording(rows, owners, pool);
+            while (recording.hasMoreEvents()) {
+                reader.add(recording.readEvent());
+            }
+            reader.checkPools(content);
+        } catch (final TraceFormatException e) {
+            throw e;
+        } catch (final IOException | RuntimeException e) {
+            final TraceFormatException error =
+                    content.error("events", "the recording must be whole: " + e.getMessage());
+            error.initCause(e);
+            throw error;
+        }
+        return rows.toTrace(content.fileName(), List.of());
+    }
+
+    private void checkPools(final TraceContent content) throws TraceFormatException {
+        if (!hasAllocations) {
+            throw content.error(
+                    "events", "the recording must hold io.outboard.Allocation, which has to be enabled for it");
+        }
+        if (pool == null ? pools.size() > 1 : !pools.contains(pool)) {
+            throw content.error(
+                    "events",
+                    "--pool" + (pool == null ? "" : "=" + pool) + " must name one of the pools recorded: "
+                            + String.join(", ", pools));
+        }
+    }
+
+    private void add(final RecordedEvent event) throws TraceFormatException {
+        switch (event.getEventType().getName()) {
+            case "io.outboard.Allocation" -> {
+                hasAllocations = true;
+                if (isWanted(event)) {
+                    rows.add(nanos(event.getEndTime()), event.getLong("address"), event.getLong("requestedBytes"));
+                    own(event, event.getLong("stream"));
+                }
+            }
+            case "io.outboard.Free" -> {
+                if (isWanted(event)) {
+                    rows.add(nanos(event.getStartTime()), event.getLong("address"), TimedRows.FREE);
+                }
+            }
+            case "io.outboard.OutOfMemory" -> {
+                if (isWanted(event) && rows.addFailed(nanos(event.getEndTime()), event.getLong("requestedBytes"))) {
+                    own(event, Owners.ANY_STREAM);
+                }
+            }
+            default -> {
+                // Another's.
+            }
+        }
+    }
+
+    /** Without a name the events of all pools are read; {@link #checkPools} refuses them if there are several. */
+    private boolean isWanted(final RecordedEvent event) {
+        final String its = event.getString("pool");
+        pools.add(its);
+        return pool == null || pool.equals(its);
+    }
+
+    private void own(final RecordedEvent event, final long stream) {
+        if (owners != null) {
+            rows.ownedBy(owners.numberOf(threadOf(event), stream));
+        }
+    }
+
+    /** Number and name, of which virtual threads have none as a rule; empty if the event has no thread. */
+    private static String threadOf(final RecordedEvent event) {
+        final RecordedThread thread = event.getThread();
+        if (thread == null) {
+            return "";
+        }
+        final String name = thread.getJavaName();
+        return thread.getJavaThreadId() + (name == null || name.isEmpty() ? "" : " (" + name + ")");
+    }
+
+    private static long nanos(final Instant time) {
+        return time.getEpochSecond() * SECOND_NANOS + time.getNano();
+    }
+}

@@ -1,0 +1,240 @@
+package io.outboard.bench.cli.measurement;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.bench.cli.common.Progress;
+import io.outboard.bench.cli.trace.Profiles;
+import io.outboard.bench.cli.trace.Trace;
+import java.io.BufferedWriter;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+
+/** Several strategies, some of which fail. */
+class MeasurementRunTest {
+
+    private static final long LARGEST_TRIED = 3L << 30;
+
+    private final Trace trace = Profiles.named("paper", 2_000);
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+    private int exitCode;
+
+    @Test
+    void shouldSayNoneAndMeasureInTheLargestRegionTried() throws Exception {
+        compare((strategy, ignored, maxBlocks) -> new NeverServed(strategy), "tlsf", "--region", "smallest");
+
+        final String row = lines().stream()
+                .filter(line -> line.startsWith("tlsf") && line.contains("3.00 GiB"))
+                .findFirst()
+                .orElse("");
+        assertTrue(row.matches("tlsf +3\\.00 GiB .* none .*"), out.toString());
+        assertTrue(out.toString().contains("\nnone: no region serves the trace"), out.toString());
+    }
+
+    @Test
+    void shouldNotSayNoneOfARegionThatNobodyLookedFor() throws Exception {
+        compare(StrategyBench::open, "tlsf", "--region", "1GiB");
+
+        assertFalse(out.toString().contains("none"), out.toString());
+    }
+
+    @Test
+    void shouldLeaveASmallestRegionOutOfJsonWhereThereIsNone() throws Exception {
+        compare(
+                (strategy, ignored, maxBlocks) -> new NeverServed(strategy),
+                "tlsf",
+                "--region",
+                "smallest",
+                "--format",
+                "json");
+
+        assertTrue(out.toString().contains("\"smallestRegionBytes\":null"), out.toString());
+        assertTrue(out.toString().contains("\"regionBytes\":" + LARGEST_TRIED), out.toString());
+    }
+
+    @Test
+    void shouldNameAStrategyThatFailsAndPrintTheOthers() {
+        final IllegalStateException thrown = assertThrows(
+                IllegalStateException.class,
+                () -> compare(this::openAllButTlsf, "segregated-fit,tlsf", "--format", "json"));
+
+        assertEquals("not measured: tlsf on paper: the table is full", thrown.getMessage());
+        assertEquals(1, lines().size());
+        assertTrue(out.toString().contains("\"strategy\":\"segregated-fit\""), out.toString());
+    }
+
+    /** Whoever interrupts the second strategy has the first one's results. */
+    @Test
+    void shouldWriteAStrategysResultsBeforeTheNextOneStarts(@TempDir final Path folder) throws Exception {
+        final List<Boolean> written = new ArrayList<>();
+
+        compare(
+                (strategy, measured, maxBlocks) -> {
+                    written.add(Files.exists(folder.resolve("results.jsonl"))
+                            && Files.exists(folder.resolve("paper-segregated-fit-allocate.hgrm")));
+                    return StrategyBench.open(strategy, measured, maxBlocks);
+                },
+                "segregated-fit,tlsf",
+                "--out",
+                folder.toString());
+
+        assertFalse(written.get(0), "nothing is measured yet");
+        assertTrue(written.get(written.size() - 1), "before the second is made");
+        assertEquals(2, Files.readAllLines(folder.resolve("results.jsonl")).size());
+    }
+
+    @Test
+    void shouldFailAsTheStrategyDoesThatIsAlone() {
+        final IllegalStateException thrown =
+                assertThrows(IllegalStateException.class, () -> compare(this::openAllButTlsf, "tlsf"));
+
+        assertEquals("tlsf on paper: the table is full", thrown.getMessage());
+        assertEquals("", out.toString());
+    }
+
+    /** Who reads them needn't wait for the slowest. */
+    @Test
+    void shouldPrintALineOfJsonAsSoonAsItIsKnown() throws Exception {
+        final List<Integer> linesBefore = new ArrayList<>();
+
+        compare(
+                (strategy, measured, maxBlocks) -> {
+                    linesBefore.add(lines().size());
+                    return StrategyBench.open(strategy, measured, maxBlocks);
+                },
+                "tlsf,segregated-fit",
+                "--format",
+                "json");
+
+        // Each is opened twice: to be looked at, then to be measured.
+        assertEquals(List.of(0, 0, 1, 1), linesBefore);
+        assertEquals(2, lines().size());
+    }
+
+    @Test
+    void shouldFailWhereNothingWasServed() throws Exception {
+        compare(StrategyBench::open, "tlsf,segregated-fit", "--region", "512");
+
+        assertEquals(1, exitCode);
+        final String last = lines().get(lines().size() - 1);
+        assertTrue(
+                last.matches(
+                        "out of memory: tlsf ([0-9,]+) of \\1 allocations; segregated-fit ([0-9,]+) of \\2 allocations;"
+                                + " exit code 1, see --fail-on-oom"),
+                last);
+        assertFalse(out.toString().contains("*  ") || out.toString().contains("*\n"), out.toString());
+        assertEquals("", err.toString());
+    }
+
+    @Test
+    void shouldSayLastWhatWasNotServed() throws Exception {
+        compare(StrategyBench::open, "tlsf", "--region", "64MiB");
+
+        assertEquals(0, exitCode);
+        final String last = lines().get(lines().size() - 1);
+        assertTrue(last.matches("out of memory: tlsf [0-9,]+ of [0-9,]+ allocations"), last);
+    }
+
+    @Test
+    void shouldFailIfAnyAllocationFailsWhereThatIsAskedFor() throws Exception {
+        compare(StrategyBench::open, "tlsf", "--region", "64MiB", "--fail-on-oom", "--format", "json");
+
+        assertEquals(1, exitCode);
+        assertEquals(1, lines().size());
+        assertTrue(err.toString().matches("out of memory: tlsf .* allocations; exit code 1, see --fail-on-oom\\R"));
+    }
+
+    @Test
+    void shouldNeverFailForWantOfMemoryWhereThatIsAskedFor() throws Exception {
+        compare(StrategyBench::open, "tlsf", "--region", "512", "--no-fail-on-oom");
+
+        assertEquals(0, exitCode);
+        assertTrue(out.toString().contains("; nothing was served"), out.toString());
+    }
+
+    /** How fast refusals are is no speed: JSON has none, so that nobody makes it the fastest. */
+    @Test
+    void shouldTellNoSpeedOfWhatServedNothing() throws Exception {
+        compare(StrategyBench::open, "tlsf", "--region", "512", "--format", "json");
+
+        assertTrue(out.toString().contains("\"nsPerOp\":null,\"allocate\":{\"mean\":null,"), out.toString());
+    }
+
+    private StrategyBench openAllButTlsf(final String strategy, final Trace measured, final int maxBlocks) {
+        if (strategy.equals("tlsf")) {
+            throw new IllegalStateException("the table is full");
+        }
+        return StrategyBench.open(strategy, measured, maxBlocks);
+    }
+
+    private void compare(final MeasurementRun.Opener opener, final String strategies, final String... more)
+            throws Exception {
+        final MeasureOptions options = new MeasureOptions();
+        new CommandLine(CommandSpec.create().addMixin("measure", CommandSpec.forAnnotatedObject(options)))
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .parseArgs(Stream.concat(Stream.of("--device", "none", "--strategy", strategies), Stream.of(more))
+                        .toArray(String[]::new));
+        final PrintWriter writer = new PrintWriter(new BufferedWriter(out));
+        exitCode = new MeasurementRun(trace, options, writer, new PrintWriter(err, true), opener).run();
+    }
+
+    private List<String> lines() {
+        return out.toString().lines().toList();
+    }
+
+    /** Finds no region that is large enough. */
+    private final class NeverServed implements StrategyBench {
+
+        private final StrategyBench isolated;
+
+        NeverServed(final String strategy) {
+            isolated = StrategyBench.open(strategy, trace, 1 << 18);
+        }
+
+        @Override
+        public Smallest smallestRegion(final Consumer<String> progress) {
+            return new Smallest(LARGEST_TRIED, false);
+        }
+
+        @Override
+        public long lastRefusedRegion(final long servedBytes, final Consumer<String> progress) {
+            return isolated.lastRefusedRegion(servedBytes, progress);
+        }
+
+        @Override
+        public double hostBytesPerBlock() {
+            return isolated.hostBytesPerBlock();
+        }
+
+        @Override
+        public Measurement measure(
+                final long regionAddress,
+                final long regionBytes,
+                final boolean byHandle,
+                final String device,
+                final @Nullable LongSupplier deviceUsedBytes,
+                final Progress progress) {
+            return isolated.measure(regionAddress, regionBytes, byHandle, device, deviceUsedBytes, progress);
+        }
+
+        @Override
+        public void writePlacements(final long regionAddress, final long regionBytes, final Path file) {
+            throw new AssertionError("nobody asked for placements");
+        }
+    }
+}

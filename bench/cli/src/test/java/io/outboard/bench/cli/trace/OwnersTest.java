@@ -1,0 +1,216 @@
+package io.outboard.bench.cli.trace;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.core.VirtualMemorySource;
+import io.outboard.pool.DeviceWork;
+import io.outboard.pool.Pool;
+import io.outboard.pool.ReusePolicy;
+import io.outboard.pool.internal.record.Recorder;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+import jdk.jfr.Recording;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Who allocated what, as each kind of file has it. */
+class OwnersTest {
+
+    private static final long STREAM = 0x7F00_1000L;
+
+    @TempDir
+    private Path folder;
+
+    /** The owner of each allocation; the same operations must be read as without owners. */
+    private static List<String> ownersIn(final Path file) throws IOException {
+        final Owners owners = new Owners();
+        final Trace trace = TraceReader.read(file, owners);
+        assertArrayEquals(TraceReader.read(file).operations(), trace.operations());
+        final int allocations = (int) Arrays.stream(trace.operations())
+                .filter(operation -> !Trace.isFree(operation))
+                .count();
+        assertEquals(Owners.UNKNOWN, owners.owner(allocations));
+        return IntStream.range(0, allocations)
+                .mapToObj(i -> owners.names().get(owners.owner(i)))
+                .toList();
+    }
+
+    private Path rmmLog(final String... rows) throws IOException {
+        return Files.writeString(
+                folder.resolve("log.csv"), RmmLogParser.HEADER + "\n" + String.join("\n", rows) + "\n");
+    }
+
+    /** Rows of time, address, stream, and what {@link Recorder#packed} made. */
+    private Path recording(final long... rows) throws IOException {
+        final ByteBuffer bytes =
+                ByteBuffer.allocate(32 + Long.BYTES * rows.length).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.putLong(Recorder.MAGIC).putInt(Recorder.VERSION).putInt(Recorder.RECORD_BYTES);
+        bytes.putLong(256).putLong(0);
+        bytes.asLongBuffer().put(rows);
+        return Files.write(folder.resolve("program.rec"), bytes.array());
+    }
+
+    private static long allocatedBy(final int thread) {
+        return Recorder.packed(Recorder.ALLOCATED, 1000, 1, thread);
+    }
+
+    private static long freedBy(final int thread) {
+        return Recorder.packed(Recorder.FREED, 0, 1, thread);
+    }
+
+    @Test
+    void shouldReadThoseOfRmm() throws IOException {
+        final Path log = rmmLog(
+                "17,1,allocate,0x100,10,0x7f00",
+                "18,2,allocate failure,0x0,10,0x7f00",
+                "18,3,allocate,0x200,0,0x1",
+                "18,4,allocate,0x300,10,0",
+                "19,5,free,0x100,10,0x2",
+                " ,6,allocate,0x100,10,0x7f00",
+                "17,7,allocate,0x400,10,0x7f00",
+                "17,8,allocate,0x500,10,",
+                ",9,allocate,0x600,10,");
+
+        assertEquals(
+                List.of(
+                        "thread 17, stream 0x7f00",
+                        "thread 18, stream 0x7f00",
+                        "thread 18, stream 0",
+                        "stream 0x7f00",
+                        "thread 17, stream 0x7f00",
+                        "thread 17",
+                        ""),
+                ownersIn(log));
+    }
+
+    /** In the order of the times, though the file has another; and of a block whose free is missing, too. */
+    @Test
+    void shouldReadThoseOfRecordings() throws IOException {
+        final Path file = recording(
+                30,
+                0x2000,
+                STREAM,
+                allocatedBy(3),
+                40,
+                0x1000,
+                -1,
+                allocatedBy(4),
+                10,
+                0x1000,
+                -1,
+                allocatedBy(1),
+                15,
+                0x2000,
+                7,
+                freedBy(9),
+                20,
+                0x3000,
+                0,
+                allocatedBy(2),
+                50,
+                0x3000,
+                7,
+                freedBy(9),
+                60,
+                0x3000,
+                STREAM,
+                allocatedBy(3));
+
+        assertEquals(
+                List.of(
+                        "thread 1",
+                        "thread 2, stream 0x0",
+                        "thread 3, stream 0x7f001000",
+                        "thread 4",
+                        "thread 3, stream 0x7f001000"),
+                ownersIn(file));
+    }
+
+    @Test
+    void shouldReadWhatAPoolAndJfrRecorded() throws IOException, InterruptedException {
+        final Path recorded = folder.resolve("program.rec");
+        final Path flight = folder.resolve("program.jfr");
+        final Thread other;
+        try (Pool pool = Pool.over(new VirtualMemorySource(1L << 30))
+                        .reuse(ReusePolicy.STREAM_ORDERED, DeviceWork.NONE)
+                        .build();
+                Recording recording = new Recording()) {
+            recording.enable("io.outboard.Allocation").withoutStackTrace();
+            recording.enable("io.outboard.Free").withoutStackTrace();
+            recording.start();
+            try (Closeable recorder = pool.record(recorded)) {
+                assertNotNull(recorder);
+                other = new Thread(() -> pool.allocateAsync(500, STREAM), "loader");
+                pool.free(pool.allocate(1000));
+                other.start();
+                other.join();
+                pool.allocateAsync(300, STREAM);
+            }
+            recording.stop();
+            recording.dump(flight);
+        }
+
+        final String stream = ", stream 0x7f001000";
+        final long self = Thread.currentThread().getId();
+        final String name = " (" + Thread.currentThread().getName() + ")";
+        assertEquals(
+                List.of("thread " + self, "thread " + other.getId() + stream, "thread " + self + stream),
+                ownersIn(recorded));
+        assertEquals(
+                List.of(
+                        "thread " + self + name,
+                        "thread " + other.getId() + " (loader)" + stream,
+                        "thread " + self + name + stream),
+                ownersIn(flight));
+    }
+
+    @Test
+    void shouldKnowNobodyInHpTrace() throws IOException {
+        final Path file = folder.resolve("mid");
+        TraceWriter.writeHpTrace(Profiles.named("mid", 100), file);
+
+        assertEquals(List.of(""), ownersIn(file).stream().distinct().toList());
+    }
+
+    @Test
+    void shouldHaveOneNumberForEachOwner() {
+        final Owners owners = new Owners();
+        final int first = owners.numberOf("17", STREAM);
+
+        assertEquals(first, owners.numberOf("17", "0x7f001000"));
+        assertEquals(first + 1, owners.numberOf("18", STREAM));
+        assertEquals(first, owners.numberOf("17", STREAM));
+        assertEquals(List.of("", "thread 17, stream 0x7f001000", "thread 18, stream 0x7f001000"), owners.names());
+    }
+
+    /** However many a file names, and however it names them, the table stays small; and the known ones stay known. */
+    @Test
+    void shouldKeepTheTableSmall() {
+        final Owners owners = new Owners();
+        for (int i = 1; i < Owners.MOST_OWNERS; i++) {
+            assertEquals(i, owners.numberOf(Integer.toString(i), 0));
+        }
+
+        assertEquals(Owners.UNKNOWN, owners.numberOf("one more", 0));
+        assertEquals(7, owners.numberOf("7", 0));
+        assertEquals(Owners.MOST_OWNERS, owners.names().size());
+
+        final String rocket = "\uD83D\uDE80";
+        final Owners longer = new Owners();
+        longer.numberOf("1" + rocket.repeat(1000), "0".repeat(1000));
+        final String name = longer.names().get(1);
+        assertEquals("thread 1" + rocket.repeat(19) + "?, stream " + "0".repeat(Owners.MOST_LETTERS), name);
+        assertTrue(StandardCharsets.UTF_8.newEncoder().canEncode(name));
+    }
+}

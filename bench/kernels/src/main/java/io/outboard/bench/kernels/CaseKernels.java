@@ -1,0 +1,150 @@
+package io.outboard.bench.kernels;
+
+import io.outboard.bench.kernels.worker.BenchDevice;
+import io.outboard.core.Region;
+import java.util.Map;
+
+/** What kernels a case launches in a run, and how long they take. Confined to one thread. */
+final class CaseKernels {
+
+    /** How often a thread repeats what failed: with ten thousand threads, a million requests. */
+    static final int REPEATS = 100;
+
+    /** {@link TestKind#FILL} is timed in so many parts. */
+    static final int PARTS = 12;
+
+    /** Where one run takes longer than this, it is the only one. */
+    private static final double LONG_RUN_US = 1e6;
+
+    /**
+     * What one run took, in microseconds.
+     *
+     * @param freeUs NaN where there is but one kernel
+     * @param others what a test has beside, by key
+     */
+    record Times(double allocateUs, double freeUs, Map<String, Double> others) {
+
+        Times(final double allocateUs, final double freeUs) {
+            this(allocateUs, freeUs, Map.of());
+        }
+
+        double other(final String key) {
+            return others.getOrDefault(key, Double.NaN);
+        }
+
+        double totalUs() {
+            return allocateUs + (Double.isNaN(freeUs) ? 0 : freeUs);
+        }
+
+        boolean isLong() {
+            return totalUs() > LONG_RUN_US;
+        }
+    }
+
+    private final KernelCase work;
+    private final KernelLauncher launcher;
+    private final Region blocks;
+
+    CaseKernels(final KernelCase work, final KernelLauncher launcher, final Region blocks) {
+        this.work = work;
+        this.launcher = launcher;
+        this.blocks = blocks;
+    }
+
+    /** Where a test's checks need kernels of their own, which aren't timed, launches these. */
+    void check(final BenchHeap heap) {
+        if (work.test() == TestKind.ADF || work.test() == TestKind.ACD) {
+            launcher.launch(work.test() == TestKind.ADF ? "checkFused" : "checkCycle", work.iterations());
+            launcher.synchronize();
+            heap.resetUnlessFreed();
+        }
+    }
+
+    /** One run; {@code check}: with those checks that stand between the kernels. */
+    Times run(final BenchHeap heap, final boolean check) {
+        return switch (work.test()) {
+            case AD, MIX -> allocateAndRelease(check);
+            case OOM -> exhaust(check);
+            case FILL -> fill(heap, check);
+            case ADF -> oneKernel("fused");
+            case ACD -> oneKernel("cycle");
+            case P -> manyLaunches(check);
+            case CHURN, REGISTERS -> throw new IllegalStateException("test=" + work.test() + " isn't done in runs");
+        };
+    }
+
+    private Times allocateAndRelease(final boolean check) {
+        final double allocateUs = timed("allocate", 1);
+        if (check) {
+            checkBlocks("checkFill", "checkRead");
+        }
+        return new Times(allocateUs, timed("release", 1));
+    }
+
+    private Times oneKernel(final String kernel) {
+        return new Times(timed(kernel, work.iterations()), Double.NaN);
+    }
+
+    /** Every launch draws anew; what is held in the end is freed, untimed. */
+    private Times manyLaunches(final boolean check) {
+        final double us = launcher.timed(work.iterations(), () -> {
+            for (int i = 0; i < work.iterations(); i++) {
+                launcher.launch("probability", i);
+                if (check) {
+                    launcher.launch("checkFill", i);
+                    launcher.launch("checkRead", i);
+                }
+            }
+        });
+        launcher.launch("release", 1);
+        launcher.synchronize();
+        BenchDevice.clear(blocks);
+        return new Times(us, Double.NaN);
+    }
+
+    /** Until all threads have their null; then once more, as often as it takes to see what a null costs. */
+    private Times exhaust(final boolean check) {
+        launcher.prepare("exhaust", "hopeless", "releaseChains");
+        final double allocateUs = timed("exhaust", 1);
+        final double hopelessUs = timed("hopeless", REPEATS);
+        if (check) {
+            checkBlocks("checkFillChains", "checkReadChains");
+        }
+        return new Times(allocateUs, timed("releaseChains", 1), Map.of("hopelessUs", hopelessUs));
+    }
+
+    /** On a heap as at first, whether earlier runs freed or not. */
+    private Times fill(final BenchHeap heap, final boolean check) {
+        heap.reset();
+        BenchDevice.clear(blocks);
+        final int rounds = partRounds(work);
+        double allocateUs = 0;
+        double firstUs = Double.NaN;
+        double lastUs = Double.NaN;
+        for (int done = 0; done < work.iterations(); done += rounds) {
+            lastUs = timed("grow", Math.min(rounds, work.iterations() - done));
+            firstUs = done == 0 ? lastUs : firstUs;
+            allocateUs += lastUs;
+        }
+        if (check) {
+            checkBlocks("checkFillChains", "checkReadChains");
+        }
+        return new Times(
+                allocateUs, timed("releaseChains", 1), Map.of("firstRoundsUs", firstUs, "lastRoundsUs", lastUs));
+    }
+
+    /** How many rounds of {@link TestKind#FILL} are timed together. */
+    static int partRounds(final KernelCase work) {
+        return Math.max(1, work.iterations() / PARTS);
+    }
+
+    private void checkBlocks(final String fill, final String read) {
+        launcher.launch(fill, 1);
+        launcher.launch(read, 1);
+        launcher.synchronize();
+    }
+
+    private double timed(final String kernel, final long iterations) {
+        return launcher.timed(1, () -> launcher.launch(kernel, iterations));
+    }
+}

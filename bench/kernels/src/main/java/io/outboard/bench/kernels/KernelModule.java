@@ -1,0 +1,24 @@
+package io.outboard.bench.kernels;
+
+import io.outboard.bench.cli.common.CommandModule;
+import io.outboard.bench.cli.report.PagePart;
+import io.outboard.bench.kernels.report.KernelsSection;
+import io.outboard.bench.kernels.report.programs.ProgramsSection;
+import java.util.List;
+
+/** The harness for what allocates in kernels. */
+public final class KernelModule implements CommandModule {
+
+    /** As {@link java.util.ServiceLoader} makes it. */
+    public KernelModule() {}
+
+    @Override
+    public List<Class<?>> commands() {
+        return List.of(KernelsCommand.class);
+    }
+
+    @Override
+    public List<PagePart> pageParts() {
+        return List.of(KernelsSection.PART, ProgramsSection.PART);
+    }
+}

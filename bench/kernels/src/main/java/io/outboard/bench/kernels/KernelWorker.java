@@ -1,0 +1,25 @@
+package io.outboard.bench.kernels;
+
+import io.outboard.bench.kernels.worker.CaseWorker;
+
+/** The program of the processes in which cases of the test bench run. */
+public final class KernelWorker {
+
+    private KernelWorker() {}
+
+    /**
+     * Runs cases until there are no more.
+     *
+     * @param arguments the number of the device
+     * @throws InterruptedException if the main thread is interrupted
+     */
+    public static void main(final String... arguments) throws InterruptedException {
+        CaseWorker.<KernelCase>serve(
+                arguments,
+                device -> {
+                    final KernelBench bench = new KernelBench(device);
+                    return work -> bench.measure(work).toString();
+                },
+                KernelCase::parse);
+    }
+}

@@ -1,0 +1,86 @@
+package io.outboard.bench.kernels.programs;
+
+import io.outboard.bench.cli.report.JsonLine;
+import io.outboard.bench.kernels.worker.DeviceCase;
+import java.util.List;
+
+/**
+ * One program to run. Immutable.
+ *
+ * @param program its name
+ * @param store what its objects live in
+ * @param size one of the program's sizes, by name, without blanks
+ * @param mode what is to be found out
+ * @param heapBytes size of the heap, {@code 0 < heapBytes}
+ * @param steps how many are timed, or done, {@code 0 < steps}
+ */
+public record ProgramCase(String program, Store store, String size, Mode mode, long heapBytes, int steps)
+        implements DeviceCase {
+
+    /** What the CPU takes for the same, and three runs. */
+    private static final int SECONDS = 300;
+
+    /** What is to be found out. */
+    public enum Mode {
+        /** How long it takes. */
+        TIME,
+        /** The least heap that is enough. */
+        MEMORY,
+        /** Whether it holds, for so many steps. */
+        LONG
+    }
+
+    /**
+     * What it is, without the store, as tables name rows.
+     *
+     * @return for example {@code wator 2048x2048}
+     */
+    public String name() {
+        return program + " " + size;
+    }
+
+    @Override
+    public String line() {
+        return String.join(
+                " ",
+                List.of(program, store.name(), size, mode.name(), String.valueOf(heapBytes), String.valueOf(steps)));
+    }
+
+    /** Reads what {@link #line} wrote. */
+    public static ProgramCase parse(final String line) {
+        final String[] words = line.split(" ", -1);
+        return new ProgramCase(
+                words[0],
+                new Store(words[1]),
+                words[2],
+                Mode.valueOf(words[3]),
+                Long.parseLong(words[4]),
+                Integer.parseInt(words[5]));
+    }
+
+    @Override
+    public JsonLine json() {
+        return new JsonLine()
+                .put("program", program)
+                .put("store", store.label())
+                .put("size", size)
+                .put("mode", mode.name())
+                .put("heapBytes", heapBytes)
+                .put("steps", (long) steps);
+    }
+
+    @Override
+    public long driverHeapBytes() {
+        return store.isCuda() ? heapBytes : 0;
+    }
+
+    @Override
+    public String resource() {
+        return "/io/outboard/bench/kernels/programs/" + store.resource(program);
+    }
+
+    @Override
+    public int seconds() {
+        return SECONDS;
+    }
+}

@@ -1,0 +1,100 @@
+package io.outboard.bench.kernels.programs;
+
+import io.outboard.cuda.kernels.DeviceAllocator;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * What a program's kernels were compiled with: what its objects live in. Immutable.
+ *
+ * @param name as in the name of the resource: {@code ObjectHeap}, {@code Aos}, {@code Soa}; or an allocator's, and how it is used,
+ *     such as {@code CFMMalloc-coalesced}
+ */
+public record Store(String name) {
+
+    /** The heap of objects. */
+    public static final Store OBJECT_HEAP = new Store("ObjectHeap");
+
+    /** Arrays of structures, without an allocator. */
+    public static final Store AOS = new Store("Aos");
+
+    /** Structures of arrays, without an allocator. */
+    public static final Store SOA = new Store("Soa");
+
+    /** A counter that only advances, in memory that was set aside: what requests cost at best. */
+    static final Store BUMP = new Store("Bump");
+
+    private static final String COALESCED = "-coalesced";
+    private static final String BUFFERED = "-buffered";
+
+    /**
+     * The allocators behind plain structures: one form of each, the fastest where threads of a warp allocate together; and what
+     * {@code Buffered} makes of CUDA's own.
+     *
+     * @return stores in the order of tables
+     */
+    static List<Store> allocators() {
+        return List.of(
+                of(DeviceAllocator.BIT_MALLOC, ""),
+                of(DeviceAllocator.C_MALLOC, COALESCED),
+                of(DeviceAllocator.CF_MALLOC, COALESCED),
+                of(DeviceAllocator.CM_MALLOC, COALESCED),
+                of(DeviceAllocator.CFM_MALLOC, COALESCED),
+                of(DeviceAllocator.CUDA_MALLOC, ""),
+                of(DeviceAllocator.CUDA_MALLOC, BUFFERED));
+    }
+
+    /** The heap of objects, then the allocators. */
+    public static List<Store> ofObjects() {
+        return Stream.concat(Stream.of(OBJECT_HEAP), allocators().stream()).toList();
+    }
+
+    /** The same and both kinds of arrays. */
+    public static List<Store> all() {
+        final List<Store> all = new ArrayList<>(ofObjects());
+        all.add(AOS);
+        all.add(SOA);
+        return all;
+    }
+
+    private static Store of(final DeviceAllocator allocator, final String form) {
+        return new Store(allocator.paperName() + form);
+    }
+
+    /** Any allocator as it is. */
+    public static Store plain(final DeviceAllocator allocator) {
+        return of(allocator, "");
+    }
+
+    /**
+     * How tables name it.
+     *
+     * @return for example {@code CFMMalloc coalesced}
+     */
+    public String label() {
+        return name.replace('-', ' ');
+    }
+
+    /** The allocator; nothing if there is none. */
+    public Optional<DeviceAllocator> allocator() {
+        final boolean isNone = equals(OBJECT_HEAP) || equals(AOS) || equals(SOA) || equals(BUMP);
+        return isNone ? Optional.empty() : Optional.of(DeviceAllocator.named(name.replaceAll("-.*", "")));
+    }
+
+    /** Whether it is CUDA's own allocator, maybe behind another. */
+    public boolean isCuda() {
+        return allocator().filter(DeviceAllocator.CUDA_MALLOC::equals).isPresent();
+    }
+
+    /** Whether freed blocks are kept in buffers, which belong to the module and are lost to CUDA's heap with it. */
+    public boolean isBuffered() {
+        return name.contains(BUFFERED);
+    }
+
+    /** The resource beside this class that holds a program's kernels for it. */
+    public String resource(final String program) {
+        return program + "-" + name + ".ptx.gz";
+    }
+}

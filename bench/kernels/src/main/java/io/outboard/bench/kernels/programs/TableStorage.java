@@ -1,0 +1,96 @@
+package io.outboard.bench.kernels.programs;
+
+import io.outboard.bench.kernels.worker.BenchDevice;
+import io.outboard.core.Region;
+import io.outboard.cuda.kernels.DeviceAllocator;
+import io.outboard.cuda.kernels.DeviceHeap;
+import io.outboard.cuda.kernels.DeviceHeapStatistics;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.ObjIntConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Memory beside the heap for each type: pointers to objects that an allocator placed, or arrays that hold the objects
+ * themselves.
+ */
+final class TableStorage implements Storage {
+
+    private static final int INDEX_BYTES = 32;
+    private static final int ALIGNMENT = 256;
+
+    private final Store store;
+    private final @Nullable DeviceHeap heap;
+    private final DeviceResources resources = new DeviceResources();
+    private final List<long[]> tables = new ArrayList<>();
+
+    TableStorage(final BenchDevice device, final Store store, final List<ObjectType> types, final long heapBytes) {
+        this.store = store;
+        heap = store.allocator()
+                .filter(allocator -> allocator != DeviceAllocator.CUDA_MALLOC)
+                .map(allocator -> DeviceHeap.over(device.heapMemory(heapBytes), heapBytes)
+                        .allocator(allocator)
+                        .build())
+                .orElse(null);
+        if (heap != null) {
+            resources.add(heap, DeviceHeap::close);
+        }
+        try {
+            takeTables(device, types);
+        } catch (final RuntimeException e) {
+            throw resources.closedAfter(e);
+        }
+    }
+
+    private void takeTables(final BenchDevice device, final List<ObjectType> types) {
+        for (final ObjectType type : types) {
+            final long capacity = (type.capacity() + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+            final boolean pointers = store.allocator().isPresent();
+            // Structures are padded to their largest field, fields lie side by side.
+            final long bytes = capacity * (pointers ? Long.BYTES : type.objectBytes(Integer.BYTES) + Long.BYTES);
+            final Region first = resources.take(device, bytes);
+            final Region second = resources.take(device, pointers ? bytes : capacity);
+            final Region index = resources.take(device, INDEX_BYTES);
+            tables.add(new long[] {first.address(), second.address(), index.address(), capacity});
+        }
+    }
+
+    @Override
+    public void writeTo(final ByteBuffer parameter) {
+        if (heap != null) {
+            parameter.put(0, heap.parameter().getByteBuffer(0, DeviceHeap.CONTROL_BYTES), 0, DeviceHeap.CONTROL_BYTES);
+        }
+        for (int type = 0; type < tables.size(); type++) {
+            for (int word = 0; word < tables.get(type).length; word++) {
+                parameter.putLong(CONTROL_BYTES + type * TABLE_BYTES + word * Long.BYTES, tables.get(type)[word]);
+            }
+        }
+    }
+
+    @Override
+    public void list(final int type, final ObjIntConsumer<String> kernel) {
+        if (store.allocator().isPresent()) {
+            kernel.accept("list", type);
+        }
+    }
+
+    @Override
+    public int idBytes() {
+        return store.allocator().isPresent() ? Long.BYTES : Integer.BYTES;
+    }
+
+    @Override
+    public Usage usage() {
+        if (heap == null) {
+            return new Usage(-1, -1, -1);
+        }
+        final DeviceHeapStatistics statistics = heap.statistics();
+        return new Usage(statistics.usedChunks(), statistics.usedBytes(), statistics.misuses());
+    }
+
+    @Override
+    public void close() {
+        resources.close();
+    }
+}

@@ -1,0 +1,20 @@
+package io.outboard.bench.kernels.programs;
+
+/** Numbers of threads as sizes name them: {@code T10240}, {@code T100k} for 102,400, {@code T1M} for 1,048,576. */
+final class ThreadCounts {
+
+    private static final String PREFIX = "T";
+
+    private ThreadCounts() {}
+
+    /**
+     * Reads one.
+     *
+     * @throws NumberFormatException if it isn't one
+     */
+    static long parse(final String name) {
+        final String number = name.substring(PREFIX.length()).replaceAll("[kM]$", "");
+        final int shift = name.endsWith("M") ? 20 : name.endsWith("k") ? 10 : 0;
+        return Long.parseLong(number) << shift;
+    }
+}

@@ -1,0 +1,198 @@
+package io.outboard.bench.kernels.programs.kd;
+
+import io.outboard.bench.cli.report.JsonLine;
+import io.outboard.bench.kernels.programs.Png;
+import io.outboard.bench.kernels.programs.Program;
+import io.outboard.bench.kernels.programs.ProgramCase;
+import io.outboard.bench.kernels.programs.Store;
+import io.outboard.bench.kernels.worker.BenchDevice;
+import io.outboard.cuda.kernels.DeviceAllocator;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * The build of a k-d tree in one kernel, with memory of 200 and of 20 times the root's list: Vinkler and Havran 2014, section 7,
+ * tables 3 and 4; {@code kdtree.cu} says how. The scenes are generated, {@link KdScene}, with as many triangles as a small, a
+ * middle and a large one of the paper's.
+ *
+ * <p>What is built is compared with the scene: each leaf must have the very triangles that reach into it, and rays must hit the
+ * same through the tree as by all triangles. A build that is refused memory has the status {@code refused} and no times; what it
+ * had is freed all the same, and counted as leaked if it isn't.
+ */
+public final class KdTree implements Program {
+
+    /** In the root's list, which is what the paper takes for the size of the root node; here nodes are small beside it. */
+    private static final int REFERENCE_BYTES = Integer.BYTES;
+
+    private static final List<Integer> FACTORS = List.of(200, 20);
+    private static final List<String> SCENES = List.of("20k", "280k", "2.2M");
+    private static final int STEPS = 5;
+    private static final int RAYS = 256;
+    private static final int PICTURE_PIXELS = 96;
+    private static final double MICROSECONDS_A_MILLISECOND = 1000;
+
+    /** Those of the paper as they are; and two that serve the requests of a division by one, as it is one warp's. */
+    private static final List<Store> STORES = List.of(
+            Store.plain(DeviceAllocator.BIT_MALLOC),
+            Store.plain(DeviceAllocator.C_MALLOC),
+            Store.plain(DeviceAllocator.CF_MALLOC),
+            Store.plain(DeviceAllocator.CM_MALLOC),
+            Store.plain(DeviceAllocator.CFM_MALLOC),
+            new Store("CFMMalloc-coalesced"),
+            Store.plain(DeviceAllocator.CUDA_MALLOC),
+            new Store("CudaMalloc-buffered"),
+            Store.plain(DeviceAllocator.ATOMIC_MALLOC),
+            Store.plain(DeviceAllocator.AW_MALLOC));
+
+    @Override
+    public String name() {
+        return "kdtree";
+    }
+
+    @Override
+    public List<Store> stores() {
+        return STORES;
+    }
+
+    /** {@inheritDoc} The heap has so many times the root's list. */
+    @Override
+    public List<ProgramCase> cases(final Store store, final boolean quick) {
+        return SCENES.stream()
+                .flatMap(scene -> FACTORS.stream().map(factor -> work(store, scene, factor, quick ? 1 : STEPS)))
+                // What never frees needs room for all that is requested. How large the driver's heap is, kernels can't
+                // say.
+                .filter(work -> (canFree(store) && !store.isCuda()) || factorOf(work) == FACTORS.get(0))
+                // A build takes CUDA's malloc several times as long, and it makes six of each.
+                .filter(work -> !store.isCuda() || work.size().startsWith(SCENES.get(0)))
+                .limit(quick ? 1 : Long.MAX_VALUE)
+                .toList();
+    }
+
+    private ProgramCase work(final Store store, final String scene, final int factor, final int steps) {
+        final long heapBytes = (long) factor * REFERENCE_BYTES * trianglesOf(scene);
+        return new ProgramCase(name(), store, scene + "-" + factor + "x", ProgramCase.Mode.TIME, heapBytes, steps);
+    }
+
+    static boolean canFree(final Store store) {
+        return store.allocator().orElseThrow().canFree();
+    }
+
+    private static int factorOf(final ProgramCase work) {
+        return Integer.parseInt(work.size().replaceAll(".*-|x$", ""));
+    }
+
+    private static int trianglesOf(final String size) {
+        final String scene = size.replaceAll("-.*", "");
+        final double number = Double.parseDouble(scene.substring(0, scene.length() - 1));
+        return (int) Math.round(number * (scene.endsWith("M") ? 1_000_000 : 1_000));
+    }
+
+    @Override
+    public JsonLine run(final ProgramCase work, final BenchDevice device) {
+        final KdScene scene = KdScene.of(trianglesOf(work.size()));
+        try (KdDevice build = new KdDevice(work, scene, device)) {
+            final KdDevice.Tally tally = build.count();
+            final KdNodes counted = build.copy();
+            final KdDevice.Leftover leftover = build.end();
+            if (tally.refused() != 0) {
+                // Where the memory isn't enough, it would come to nothing each time.
+                return refused(work, tally.refused(), leftover);
+            }
+            final double[] times = new double[work.steps()];
+            for (int i = 0; i < times.length; i++) {
+                times[i] = build.time() / MICROSECONDS_A_MILLISECOND;
+                if (Double.isNaN(times[i])) {
+                    build.copy();
+                    return refused(work, 1, leftover.and(build.end()));
+                }
+            }
+            // The kernel that is timed isn't the one that counts: its tree is checked too.
+            final KdNodes timed = build.copy();
+            final JsonLine json = built(work, scene, build, tally, timed, times)
+                    .put("mismatches", new KdRays(scene).mismatches(timed, RAYS))
+                    .put("faults", counted.faults() + timed.faults() + Math.abs(counted.count() - timed.count()))
+                    .put("refused", 0L);
+            put(json, leftover.and(build.end()));
+            if (hasPicture(work)) {
+                json.put("picture", Png.base64(PICTURE_PIXELS, picture(scene, timed)));
+            }
+            return json;
+        }
+    }
+
+    /** What a build came to that ended for want of memory: no tree, and so no numbers of one. */
+    private static JsonLine refused(final ProgramCase work, final long requests, final KdDevice.Leftover leftover) {
+        return put(
+                work.json()
+                        .put("status", "refused")
+                        .put("message", "the heap isn't enough for the tree")
+                        .put("refused", requests),
+                leftover);
+    }
+
+    private static JsonLine put(final JsonLine json, final KdDevice.Leftover leftover) {
+        return json.put("misuses", leftover.misuses()).put("leaked", leftover.usedChunks());
+    }
+
+    private static JsonLine built(
+            final ProgramCase work,
+            final KdScene scene,
+            final KdDevice build,
+            final KdDevice.Tally tally,
+            final KdNodes tree,
+            final double... times) {
+        Arrays.sort(times);
+        return work.json()
+                .put("status", "ok")
+                .put("buildMs", times[times.length / 2], 4)
+                .put("leastBuildMs", times[0], 4)
+                .put("registers", (long) build.registers())
+                .put("warps", (long) build.warps())
+                .put("requests", tally.requests())
+                .put("meanBytes", tally.meanBytes(), 1)
+                .put("deviationBytes", tally.deviationBytes(), 1)
+                .put("greatestBytes", tally.greatest())
+                .put("triangles", (long) scene.triangles())
+                .put("referencesPerTriangle", (double) tree.references() / scene.triangles(), 2)
+                .put("nodes", (long) tree.count())
+                .put("leaves", (long) tree.leaves())
+                .put("depth", (long) tree.depth());
+    }
+
+    private static boolean hasPicture(final ProgramCase work) {
+        return work.store().equals(STORES.get(0)) && work.size().equals(SCENES.get(0) + "-" + FACTORS.get(0) + "x");
+    }
+
+    /**
+     * The scene from above one side, through the tree, as it is lit from where one looks: a byte a pixel, of which darker ones are
+     * further away.
+     *
+     * @return 96 rows of 96, from the top left
+     */
+    static byte[] picture(final KdScene scene, final KdNodes tree) {
+        final byte[] pixels = new byte[PICTURE_PIXELS * PICTURE_PIXELS];
+        IntStream.range(0, pixels.length).parallel().forEach(i -> {
+            final int row = i / PICTURE_PIXELS;
+            final int column = i % PICTURE_PIXELS;
+            final double x = (column + 0.5) / PICTURE_PIXELS - 0.5;
+            final double y = 0.5 - (row + 0.5) / PICTURE_PIXELS;
+            // From above the corner that most spheres are near, towards the middle.
+            final double[] origin = {-60, 200, -100};
+            final double[] direction = {0.59 + 0.81 * x, -0.42 + y, 0.81 - 0.59 * x};
+            final KdRays.Ray ray = new KdRays.Ray(origin, direction);
+            pixels[i] = (byte) shade(scene, tree.nearest(ray), ray);
+        });
+        return pixels;
+    }
+
+    /** 0 where nothing is hit, or 30 to 255. */
+    private static long shade(final KdScene scene, final KdRays.Hit hit, final KdRays.Ray ray) {
+        if (hit.triangle() < 0) {
+            return 0;
+        }
+        final double facing = KdRays.facing(scene.corners(), hit.triangle(), ray);
+        final double near = 1 / (1 + Math.pow(hit.distance() / 1200, 2));
+        return Math.round(30 + 225 * near * (0.25 + 0.75 * facing));
+    }
+}

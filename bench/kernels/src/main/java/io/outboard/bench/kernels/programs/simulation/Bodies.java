@@ -1,0 +1,114 @@
+package io.outboard.bench.kernels.programs.simulation;
+
+import io.outboard.bench.kernels.programs.ObjectType;
+import io.outboard.bench.kernels.programs.Png;
+import io.outboard.bench.kernels.programs.Store;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** Bodies that attract each other, and merge or not, as {@code bodies.cuh} has them. */
+public final class Bodies implements Simulation {
+
+    private static final int BODIES = Stage.OWN;
+    private static final int RADIUS = Stage.OWN + 1;
+    private static final int NUMBERS_A_BODY = 3;
+    private static final int PIXELS = 256;
+
+    private final boolean merging;
+
+    public Bodies(final boolean merging) {
+        this.merging = merging;
+    }
+
+    @Override
+    public String name() {
+        return merging ? "collision" : "nbody";
+    }
+
+    @Override
+    public List<Store> stores() {
+        return Store.all();
+    }
+
+    @Override
+    public List<Size> sizes() {
+        return List.of(new Size("4096", 4096, 50, 64L << 20), new Size("32768", 32768, 10, 256L << 20));
+    }
+
+    @Override
+    public List<ObjectType> types(final Size size) {
+        return List.of(ObjectType.of("Body", size.number(), 4, 4, 4, 4, 4, 8, 8, 4, ObjectType.ID, 4, 4));
+    }
+
+    @Override
+    public int pictureLength(final Size size) {
+        return NUMBERS_A_BODY * size.number();
+    }
+
+    @Override
+    public boolean hasLongRuns() {
+        return false;
+    }
+
+    /** Two bodies this close, squared, merge: at first some thousandth of all pairs of neighbours are. */
+    private static float radius(final Size size) {
+        return 0.1f / size.number();
+    }
+
+    /** Those that have merged into others leave no mass. */
+    @Override
+    public long objectsIn(final int... picture) {
+        return IntStream.range(0, picture.length / NUMBERS_A_BODY)
+                .filter(body -> picture[NUMBERS_A_BODY * body + 2] != 0)
+                .count();
+    }
+
+    @Override
+    public boolean start(final Stage stage, final Size size) {
+        stage.set(BODIES, size.number());
+        stage.set(RADIUS, Float.floatToRawIntBits(radius(size)));
+        stage.launch("makeBodies");
+        return stage.refused() == 0;
+    }
+
+    @Override
+    public void step(final Stage stage, final int step) {
+        stage.forEach("Body", "attract");
+        stage.forEach("Body", "advance");
+        if (merging) {
+            stage.forEach("Body", "seek");
+            stage.forEach("Body", "ask");
+            stage.forEach("Body", "decide");
+            stage.forEach("Body", "merge");
+        }
+    }
+
+    @Override
+    public void draw(final Stage stage) {
+        stage.forEach("Body", "draw");
+    }
+
+    @Override
+    public Reference reference(final Size size) {
+        return new BodiesReference(size.number(), merging ? radius(size) : -1);
+    }
+
+    @Override
+    public String png(final Size size, final int... picture) {
+        final byte[] shades = new byte[PIXELS * PIXELS];
+        for (int i = 0; i < picture.length; i += NUMBERS_A_BODY) {
+            final int column = pixel(Float.intBitsToFloat(picture[i]));
+            final int row = pixel(Float.intBitsToFloat(picture[i + 1]));
+            final float mass = Float.intBitsToFloat(picture[i + 2]);
+            if (mass > 0) {
+                final int at = row * PIXELS + column;
+                shades[at] = (byte) Math.min(255, Math.max(shades[at] & 0xff, (int) (64 + 64 * mass)));
+            }
+        }
+        return Png.base64(PIXELS, shades);
+    }
+
+    private static int pixel(final float at) {
+        return Math.max(0, Math.min(PIXELS - 1, (int) (at * PIXELS)));
+    }
+}

@@ -1,0 +1,104 @@
+package io.outboard.bench.kernels.programs.simulation;
+
+import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
+
+/** The game of life on the CPU: the same steps as {@code life.cu}, with an array over places. Confined to one thread. */
+final class LifeReference implements Simulation.Reference {
+
+    private static final int CANDIDATES_AT = 8;
+    private static final int ALIVE_AT = 16;
+
+    private final int width;
+    private byte[] kinds;
+    private byte[] next;
+
+    LifeReference(final int width) {
+        this.width = width;
+        kinds = new byte[width * width];
+        next = new byte[width * width];
+        for (int place = 0; place < kinds.length; place++) {
+            kinds[place] = (byte) (Dice.seed(place) >>> 30 == 0 ? Life.ALIVE : Life.EMPTY);
+        }
+        final byte[] first = kinds.clone();
+        each(place -> {
+            if (first[place] == Life.EMPTY && countAround(first, place) > 0) {
+                kinds[place] = Life.CANDIDATE;
+            }
+        });
+    }
+
+    @Override
+    public void step() {
+        each(place -> {
+            final int count = countAround(kinds, place);
+            next[place] = (byte)
+                    switch (kinds[place]) {
+                        case Life.CANDIDATE -> count == 3 ? Life.ALIVE : count == 0 ? Life.EMPTY : Life.CANDIDATE;
+                        case Life.ALIVE -> count == 2 || count == 3 ? Life.ALIVE : Life.CANDIDATE;
+                        default -> Life.EMPTY;
+                    };
+        });
+        // Whoever has become alive makes candidates of what is empty around it.
+        each(place -> {
+            if (next[place] == Life.EMPTY && hasNewAround(place)) {
+                next[place] = Life.CANDIDATE;
+            }
+        });
+        final byte[] last = kinds;
+        kinds = next;
+        next = last;
+    }
+
+    private boolean hasNewAround(final int place) {
+        boolean found = false;
+        for (int i = 0; i < 9; i++) {
+            final int other = beside(place, i);
+            found |= other != place && next[other] == Life.ALIVE && kinds[other] != Life.ALIVE;
+        }
+        return found;
+    }
+
+    private int countAround(final byte[] of, final int place) {
+        int count = 0;
+        for (int i = 0; i < 9; i++) {
+            final int other = beside(place, i);
+            count += other != place && of[other] == Life.ALIVE ? 1 : 0;
+        }
+        return count;
+    }
+
+    /** One of the nine places around one; the width is a power of two. */
+    private int beside(final int place, final int number) {
+        final int row = (place + (number / 3 - 1) * width) & (kinds.length - width);
+        return row | ((place + number % 3 - 1) & (width - 1));
+    }
+
+    private void each(final IntConsumer action) {
+        IntStream.range(0, kinds.length).parallel().forEach(action);
+    }
+
+    @Override
+    public int[] picture() {
+        final int[] picture = new int[kinds.length];
+        for (int place = 0; place < picture.length; place++) {
+            picture[place] = switch (kinds[place]) {
+                case Life.CANDIDATE -> Life.CANDIDATE | 1 << CANDIDATES_AT;
+                case Life.ALIVE -> Life.ALIVE | 1 << ALIVE_AT;
+                default -> Life.EMPTY;
+            };
+        }
+        return picture;
+    }
+
+    @Override
+    public long[] counts() {
+        final long[] counts = new long[2];
+        for (final byte kind : kinds) {
+            if (kind != Life.EMPTY) {
+                counts[kind - 1]++;
+            }
+        }
+        return counts;
+    }
+}

@@ -1,0 +1,307 @@
+package io.outboard.bench.kernels.programs.simulation;
+
+import io.outboard.bench.cli.report.JsonLine;
+import io.outboard.bench.kernels.programs.ObjectType;
+import io.outboard.bench.kernels.programs.PartTimes;
+import io.outboard.bench.kernels.programs.Program;
+import io.outboard.bench.kernels.programs.ProgramCase;
+import io.outboard.bench.kernels.programs.RequestRuns;
+import io.outboard.bench.kernels.programs.Storage;
+import io.outboard.bench.kernels.programs.Store;
+import io.outboard.bench.kernels.worker.BenchDevice;
+import io.outboard.core.Region;
+import io.outboard.cuda.kernels.DeviceAllocator;
+import io.outboard.cuda.kernels.KernelModule;
+import io.outboard.cuda.kernels.internal.TextResource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Runs a simulation: times it, compares its picture with the CPU's, looks for the least heap. Confined to one thread. */
+public final class SimulationProgram implements Program {
+
+    private static final int RUNS = 3;
+    private static final int QUICK_STEPS = 20;
+    private static final int MEMORY_STEPS = 100;
+    private static final int LONG_STEPS = 300_000;
+    /** Launches that may wait for the device. */
+    private static final int STEPS_AT_ONCE = 100;
+    /** The least heap is found to a 64th. */
+    private static final int PRECISION = 64;
+
+    private static final long LEAST_HEAP = 64 << 10;
+
+    private final Simulation simulation;
+    /** They stay loaded; so what Buffered keeps of CUDA's heap, at most 1024 objects of a type, serves the next run. */
+    private final Map<String, KernelModule> modules = new HashMap<>();
+
+    private final Map<String, Simulation.Reference> references = new HashMap<>();
+
+    public SimulationProgram(final Simulation simulation) {
+        this.simulation = simulation;
+    }
+
+    @Override
+    public String name() {
+        return simulation.name();
+    }
+
+    @Override
+    public List<Store> stores() {
+        return simulation.stores();
+    }
+
+    @Override
+    public List<ProgramCase> cases(final Store store, final boolean quick) {
+        final List<ProgramCase> cases = new ArrayList<>();
+        final Simulation.Size least = simulation.sizes().get(0);
+        // CUDA's is some hundred times slower than the others: more would take minutes.
+        if (quick || store.isCuda()) {
+            cases.add(of(store, least, ProgramCase.Mode.TIME, QUICK_STEPS));
+            return cases;
+        }
+        simulation.sizes().forEach(size -> cases.add(of(store, size, ProgramCase.Mode.TIME, size.steps())));
+        if (store.equals(Store.OBJECT_HEAP) || store.equals(Store.plain(DeviceAllocator.BIT_MALLOC))) {
+            // To be compared with CUDA's: the first steps aren't like those that follow.
+            cases.add(of(store, least, ProgramCase.Mode.TIME, QUICK_STEPS));
+        }
+        if (store.equals(Store.OBJECT_HEAP) || store.allocator().isPresent()) {
+            cases.add(of(store, least, ProgramCase.Mode.MEMORY, MEMORY_STEPS));
+        }
+        if (store.equals(Store.OBJECT_HEAP) && simulation.hasLongRuns()) {
+            for (int run = 0; run < RUNS; run++) {
+                cases.add(of(store, least, ProgramCase.Mode.LONG, LONG_STEPS));
+            }
+        }
+        return cases;
+    }
+
+    private ProgramCase of(
+            final Store store, final Simulation.Size size, final ProgramCase.Mode mode, final int steps) {
+        return new ProgramCase(name(), store, size.name(), mode, size.heapBytes(), steps);
+    }
+
+    @Override
+    public JsonLine run(final ProgramCase work, final BenchDevice device) {
+        final Simulation.Size size = simulation.sizes().stream()
+                .filter(each -> each.name().equals(work.size()))
+                .findFirst()
+                .orElseThrow(
+                        () -> new IllegalArgumentException("size=" + work.size() + " must be one of the program's"));
+        return switch (work.mode()) {
+            case TIME -> time(work, size, device);
+            case MEMORY -> memory(work, size, device);
+            case LONG -> endurance(work, size, device);
+        };
+    }
+
+    /**
+     * Times steps, and lists apart in as many runs of their own: these have the same objects in the same steps, and what is timed
+     * as a whole has no events in between.
+     */
+    private JsonLine time(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
+        final double[] totals = new double[RUNS];
+        final double[] lists = new double[RUNS];
+        JsonLine result = work.json();
+        for (int run = 0; run < RUNS; run++) {
+            try (Stage stage = stage(work, size, device)) {
+                if (!simulation.start(stage, size)) {
+                    return noRoom(work);
+                }
+                totals[run] = device.stopwatch().microseconds(() -> steps(stage, 1, work.steps()));
+                if (stage.refused() != 0) {
+                    return refused(work, stage);
+                }
+                if (run == RUNS - 1) {
+                    result = checked(result, work, size, stage);
+                } else {
+                    stage.endAll(); // CUDA's heap is the same for the next run
+                }
+            }
+            lists[run] = listsOf(work, size, device);
+        }
+        final double step = RequestRuns.median(totals) / work.steps();
+        final double enumeration = RequestRuns.median(lists) / work.steps();
+        return result.put("stepUs", step, 3)
+                .put("enumerationUs", enumeration, 3)
+                // Between events lists may take longer than without.
+                .put("workUs", Math.max(0, step - enumeration), 3);
+    }
+
+    /** What all lists of a run take, in microseconds. */
+    private double listsOf(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
+        try (Stage stage = stage(work, size, device);
+                PartTimes times = new PartTimes(device.stopwatch().stream())) {
+            if (!simulation.start(stage, size)) {
+                return Double.NaN;
+            }
+            stage.timeLists(times);
+            steps(stage, 1, work.steps());
+            final double microseconds = times.microseconds();
+            stage.timeLists(null);
+            stage.endAll();
+            return microseconds;
+        }
+    }
+
+    private static JsonLine noRoom(final ProgramCase work) {
+        return work.json().put("status", "refused").put("message", "no room for the first objects");
+    }
+
+    /** What a run came to in which objects weren't made: not what the CPU comes to. */
+    private static JsonLine refused(final ProgramCase work, final Stage stage) {
+        return ended(work.json().put("status", "refused").put("message", "no room for objects of later steps"), stage);
+    }
+
+    private void steps(final Stage stage, final int first, final int last) {
+        for (int step = first; step <= last; step++) {
+            simulation.step(stage, step);
+        }
+    }
+
+    /** What the run came to, and what is left when all objects have been destroyed. */
+    private JsonLine checked(
+            final JsonLine json, final ProgramCase work, final Simulation.Size size, final Stage stage) {
+        final Simulation.Reference reference = reference(size, work.steps());
+        final int[] expected = reference.picture();
+        final int[] actual = drawn(stage, size);
+        long mismatches = 0;
+        for (int i = 0; i < expected.length; i++) {
+            mismatches += expected[i] == actual[i] ? 0 : 1;
+        }
+        final long objects = Arrays.stream(reference.counts()).sum();
+        final long live = Storage.liveBytes(simulation.types(size), stage.idBytes(), reference.counts());
+        final Storage.Usage full = stage.usage();
+        json.put("status", "ok")
+                .put("objects", objects)
+                .put("counts", Arrays.toString(reference.counts()))
+                .put("liveBytes", live)
+                .put("heldBytes", Storage.Usage.known(full.heldBytes()))
+                .put("mismatches", mismatches);
+        if (work.store().equals(Store.OBJECT_HEAP)) {
+            json.put("miscounted", Math.abs(full.objects() - objects));
+            json.put("picture", simulation.png(size, actual));
+        }
+        return ended(json, stage);
+    }
+
+    private static JsonLine ended(final JsonLine json, final Stage stage) {
+        stage.endAll();
+        final Storage.Usage empty = stage.usage();
+        return json.put("refused", stage.refused())
+                .put("faults", stage.faults())
+                .put("misuses", Storage.Usage.known(empty.misuses()))
+                .put("leaked", Storage.Usage.known(empty.objects()));
+    }
+
+    private int[] drawn(final Stage stage, final Simulation.Size size) {
+        final Region picture = stage.picture(simulation.pictureLength(size));
+        simulation.draw(stage);
+        return Stage.ints(picture);
+    }
+
+    /** The least heap with which no object is refused. */
+    private JsonLine memory(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
+        final Simulation.Reference reference = simulation.reference(size);
+        final int idBytes = work.store().equals(Store.OBJECT_HEAP) ? Integer.BYTES : Long.BYTES;
+        long peak = 0;
+        for (int step = 0; step <= work.steps(); step++) {
+            if (step > 0) {
+                reference.step();
+            }
+            peak = Math.max(peak, Storage.liveBytes(simulation.types(size), idBytes, reference.counts()));
+        }
+        long enough = work.heapBytes();
+        long little = 0;
+        if (!isEnough(work, size, enough, device)) {
+            return work.json().put("status", "refused").put("message", "the heap isn't enough");
+        }
+        while (enough - little > enough / PRECISION) {
+            final long middle = (enough + little) / 2 / Storage.HEAP_ALIGNMENT * Storage.HEAP_ALIGNMENT;
+            if (middle >= LEAST_HEAP && isEnough(work, size, middle, device)) {
+                enough = middle;
+            } else {
+                little = middle;
+            }
+        }
+        return work.json()
+                .put("status", "ok")
+                .put("peakLiveBytes", peak)
+                .put("leastHeapBytes", enough)
+                .put("leastHeapOverLive", (double) enough / peak, 3);
+    }
+
+    private boolean isEnough(
+            final ProgramCase work, final Simulation.Size size, final long heapBytes, final BenchDevice device) {
+        final KernelModule module = module(work.store());
+        final List<ObjectType> types = simulation.types(size);
+        final Storage storage;
+        try {
+            storage = Storage.of(device, work.store(), types, heapBytes);
+        } catch (final IllegalArgumentException e) {
+            return false; // no room for a block
+        }
+        try (Stage stage = new Stage(device, module, storage, types)) {
+            if (!simulation.start(stage, size)) {
+                return false;
+            }
+            steps(stage, 1, work.steps());
+            return stage.refused() == 0;
+        }
+    }
+
+    /**
+     * Whether nothing goes wrong for long: all runs must come to the same checksum, and the heap must count the objects that the
+     * picture shows. It isn't compared with the CPU's, which takes some 4 ms for a step of 256 x 256 cells,
+     * 20 minutes for all; that the steps are the same, the timed runs show.
+     */
+    private JsonLine endurance(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
+        try (Stage stage = stage(work, size, device)) {
+            if (!simulation.start(stage, size)) {
+                return noRoom(work);
+            }
+            for (int step = 1; step <= work.steps(); step += STEPS_AT_ONCE) {
+                steps(stage, step, Math.min(work.steps(), step + STEPS_AT_ONCE - 1));
+                device.stopwatch().synchronize();
+            }
+            if (stage.refused() != 0) {
+                return refused(work, stage);
+            }
+            final int[] picture = drawn(stage, size);
+            final Storage.Usage full = stage.usage();
+            return ended(
+                    work.json()
+                            .put("status", "ok")
+                            .put("objects", full.objects())
+                            .put("heldBytes", full.heldBytes())
+                            .put("miscounted", Math.abs(full.objects() - simulation.objectsIn(picture)))
+                            .put("checksum", (long) Arrays.hashCode(picture)),
+                    stage);
+        }
+    }
+
+    private Stage stage(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
+        final KernelModule module = module(work.store());
+        final List<ObjectType> types = simulation.types(size);
+        return new Stage(device, module, Storage.of(device, work.store(), types, work.heapBytes()), types);
+    }
+
+    private KernelModule module(final Store store) {
+        return modules.computeIfAbsent(
+                store.resource(name()),
+                resource -> KernelModule.load(resource, TextResource.read(Program.class, resource)));
+    }
+
+    /** Computed once for all stores that come to so many steps. */
+    private Simulation.Reference reference(final Simulation.Size size, final int steps) {
+        return references.computeIfAbsent(size.name() + " " + steps, key -> {
+            final Simulation.Reference reference = simulation.reference(size);
+            for (int step = 0; step < steps; step++) {
+                reference.step();
+            }
+            return reference;
+        });
+    }
+}

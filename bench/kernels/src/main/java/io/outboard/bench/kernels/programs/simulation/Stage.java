@@ -1,0 +1,168 @@
+package io.outboard.bench.kernels.programs.simulation;
+
+import io.outboard.bench.kernels.programs.DeviceResources;
+import io.outboard.bench.kernels.programs.ObjectType;
+import io.outboard.bench.kernels.programs.PartTimes;
+import io.outboard.bench.kernels.programs.Storage;
+import io.outboard.bench.kernels.worker.BenchDevice;
+import io.outboard.core.Region;
+import io.outboard.cuda.kernels.KernelModule;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.stream.IntStream;
+import jcuda.Pointer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a simulation runs on: its kernels, their parameter ({@code Run} in {@code stores.cuh}), its objects and arrays. Confined
+ * to one thread.
+ */
+final class Stage implements AutoCloseable {
+
+    private static final int WORDS = 24;
+    private static final int WORDS_AT = Storage.CONTROL_BYTES + Storage.MOST_TYPES * Storage.TABLE_BYTES;
+    private static final int BLOCK = 256;
+    private static final int BLOCKS_A_MULTIPROCESSOR = 8;
+
+    /** Words that each program has: where it draws, and where it counts objects that were refused and faults that it found. */
+    static final int PICTURE = 0;
+
+    private static final int REFUSED = 1;
+    private static final int FAULTS = 2;
+
+    /** The first word of a program's own. */
+    static final int OWN = 3;
+
+    private final BenchDevice device;
+    private final KernelModule module;
+    private final Storage storage;
+    private final List<ObjectType> types;
+    private final int fullGrid;
+    private final ByteBuffer parameter =
+            ByteBuffer.allocateDirect(WORDS_AT + WORDS * Long.BYTES).order(ByteOrder.nativeOrder());
+    private final Pointer[] arguments = {Pointer.to(parameter)};
+    private final DeviceResources resources = new DeviceResources();
+    private final Region refused;
+    private final Region faults;
+    private @Nullable PartTimes listTimes;
+
+    /** Closes the storage, also if this fails. */
+    Stage(final BenchDevice device, final KernelModule module, final Storage storage, final List<ObjectType> types) {
+        this.device = device;
+        this.module = module;
+        this.storage = storage;
+        this.types = List.copyOf(types);
+        resources.add(storage, Storage::close);
+        try {
+            fullGrid = device.multiprocessors() * BLOCKS_A_MULTIPROCESSOR;
+            storage.writeTo(parameter);
+            refused = array(REFUSED, Long.BYTES);
+            faults = array(FAULTS, Long.BYTES);
+        } catch (final RuntimeException e) {
+            throw resources.closedAfter(e);
+        }
+    }
+
+    /** Bytes of a field that names an object. */
+    int idBytes() {
+        return storage.idBytes();
+    }
+
+    /** Sets a word of the simulation's own. */
+    void set(final int word, final long value) {
+        parameter.putLong(WORDS_AT + word * Long.BYTES, value);
+    }
+
+    /** Takes an array of zeroes, which a word of the simulation's own is to name. */
+    Region array(final int word, final long bytes) {
+        final Region region = resources.take(device, bytes);
+        set(word, region.address());
+        return region;
+    }
+
+    /** Takes the array that is drawn into. */
+    Region picture(final int length) {
+        return array(PICTURE, (long) length * Integer.BYTES);
+    }
+
+    /** How many objects weren't made for want of memory, by what was launched before. */
+    long refused() {
+        return first(refused);
+    }
+
+    /** How often kernels found that something can't be. */
+    long faults() {
+        return first(faults);
+    }
+
+    /** What is in use, after what was launched before. */
+    Storage.Usage usage() {
+        device.stopwatch().synchronize();
+        return storage.usage();
+    }
+
+    /** From now on, or no more, what lists take is added up. */
+    void timeLists(final @Nullable PartTimes times) {
+        listTimes = times;
+    }
+
+    /** Launches a kernel that visits no objects: all threads of the device share the work. */
+    void launch(final String kernel) {
+        launch(kernel, arguments);
+    }
+
+    private void launch(final String kernel, final Pointer... all) {
+        module.launch(kernel, fullGrid, BLOCK, device.stopwatch().stream(), all);
+    }
+
+    /** Has a type's objects listed, for the kernels that follow. */
+    void list(final String type) {
+        final PartTimes times = listTimes;
+        if (times != null) {
+            times.begin();
+        }
+        storage.list(index(type), (kernel, number) -> launch(kernel, arguments[0], Pointer.to(new int[] {number})));
+        if (times != null) {
+            times.end();
+        }
+    }
+
+    /** Lists a type's objects, and launches a kernel that visits them. */
+    void forEach(final String type, final String kernel) {
+        list(type);
+        launch(kernel);
+    }
+
+    /** Destroys all objects of all types. */
+    void endAll() {
+        types.forEach(type -> forEach(type.name(), "end" + type.name()));
+        device.stopwatch().synchronize();
+    }
+
+    private int index(final String type) {
+        return IntStream.range(0, types.size())
+                .filter(i -> types.get(i).name().equals(type))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("type=" + type + " must be one of " + types));
+    }
+
+    /** What an array holds, after all that was launched before. */
+    static int[] ints(final Region region) {
+        final int[] values = new int[(int) (region.sizeBytes() / Integer.BYTES)];
+        BenchDevice.copyToHost(Pointer.to(values), region, region.sizeBytes());
+        return values;
+    }
+
+    /** The first number of 64 bits that an array holds. */
+    private static long first(final Region region) {
+        final long[] value = new long[1];
+        BenchDevice.copyToHost(Pointer.to(value), region, Long.BYTES);
+        return value[0];
+    }
+
+    @Override
+    public void close() {
+        resources.close();
+    }
+}

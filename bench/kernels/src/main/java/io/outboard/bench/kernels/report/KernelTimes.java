@@ -1,0 +1,32 @@
+package io.outboard.bench.kernels.report;
+
+import io.outboard.bench.cli.report.Html;
+import java.util.Locale;
+
+/**
+ * Microseconds for allocate and free. Immutable, so safe for any number of threads.
+ *
+ * @param allocate NaN if it wasn't measured
+ * @param free NaN if both are one kernel
+ */
+record KernelTimes(double allocate, double free) {
+
+    /** Both together. */
+    double total() {
+        return allocate + (Double.isNaN(free) ? 0 : free);
+    }
+
+    /** Without what a kernel takes that allocates nothing; of one kernel, if one of the two is. */
+    KernelTimes minus(final KernelTimes empty) {
+        return new KernelTimes(allocate - empty.allocate, free - empty.free);
+    }
+
+    /** As {@link KernelResult#cell}. */
+    String text() {
+        return Double.isNaN(allocate) ? Html.NONE : digits(allocate) + (Double.isNaN(free) ? "" : "/" + digits(free));
+    }
+
+    private static String digits(final double microseconds) {
+        return String.format(Locale.ROOT, Math.abs(microseconds) < 9.95 ? "%.1f" : "%.0f", microseconds);
+    }
+}

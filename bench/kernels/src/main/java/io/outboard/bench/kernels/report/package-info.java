@@ -1,0 +1,5 @@
+/** The report's section on in-kernel allocators, beside what their authors publish. */
+@NullMarked
+package io.outboard.bench.kernels.report;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** The report's section on programs whose kernels allocate. */
+@NullMarked
+package io.outboard.bench.kernels.report.programs;
+
+import org.jspecify.annotations.NullMarked;

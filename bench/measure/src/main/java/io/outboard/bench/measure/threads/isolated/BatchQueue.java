@@ -1,0 +1,42 @@
+package io.outboard.bench.measure.threads.isolated;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Batches of addresses, from any thread to any thread: a mutex and a list, as in the benchmark that it is for. Safe for any
+ * number of threads; no garbage.
+ */
+final class BatchQueue {
+
+    /** Looked at so often while it waits, a thread sees soon enough that time is over. */
+    private static final long WAIT_MILLIS = 2;
+
+    private final long[][] batches;
+    private int count;
+
+    BatchQueue(final int capacity) {
+        batches = new long[capacity][];
+    }
+
+    /** Puts a batch, which there is room for. */
+    synchronized void put(final long[] batch) {
+        batches[count++] = batch;
+        notify();
+    }
+
+    /** Takes the batch that was put last, or waits for one; null when the round is over. */
+    synchronized long @Nullable [] take(final Round round) throws InterruptedException {
+        while (count == 0) {
+            if (round.isOver()) {
+                return null;
+            }
+            wait(WAIT_MILLIS);
+        }
+        return batches[--count];
+    }
+
+    /** Takes one without waiting; null if there is none. */
+    synchronized long @Nullable [] takeNow() {
+        return count == 0 ? null : batches[--count];
+    }
+}

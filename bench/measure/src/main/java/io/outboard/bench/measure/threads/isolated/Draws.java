@@ -1,0 +1,45 @@
+package io.outboard.bench.measure.threads.isolated;
+
+import io.outboard.bench.cli.trace.SplitMix64;
+import io.outboard.bench.measure.threads.ThreadSettings;
+
+/**
+ * One thread's random choices, drawn beforehand and repeated in a circle, so that drawing isn't measured: a slot and a size
+ * each. Confined to one thread at a time.
+ */
+final class Draws {
+
+    private static final int COUNT = 1 << 13;
+    private static final int SLOT_SHIFT = 44;
+    private static final long BYTES_MASK = (1L << SLOT_SHIFT) - 1;
+
+    private final long[] draws = new long[COUNT];
+    private int next;
+
+    /** {@code seed}: another one gives another circle; the same, the same. */
+    Draws(final ThreadSettings settings, final int slots, final long seed) {
+        final SplitMix64 random = new SplitMix64(seed);
+        final double logSmallest = Math.log((double) settings.smallestBytes());
+        final double logRange = Math.log((double) settings.largestBytes()) - logSmallest;
+        for (int i = 0; i < COUNT; i++) {
+            final long slot = random.below(slots);
+            final long bytes = (long) StrictMath.exp(logSmallest + random.unit() * logRange);
+            draws[i] =
+                    slot << SLOT_SHIFT | Math.max(settings.smallestBytes(), Math.min(bytes, settings.largestBytes()));
+        }
+    }
+
+    /** The next pair of choices. */
+    long next() {
+        next = (next + 1) & (COUNT - 1);
+        return draws[next];
+    }
+
+    static int slot(final long draw) {
+        return (int) (draw >>> SLOT_SHIFT);
+    }
+
+    static long bytes(final long draw) {
+        return draw & BYTES_MASK;
+    }
+}

@@ -1,8 +1,0 @@
-package io.outboard.bench;
-
-import picocli.AutoComplete;
-import picocli.CommandLine.Command;
-
-/** {@code outboard completion}: prints a script by which bash and zsh complete commands, options and their values. */
-@Command(name = "completion")
-final class CompletionCommand extends AutoComplete.GenerateCompletion {}

@@ -1,7 +1,0 @@
-/**
- * Two folders of results beside each other: what became better or worse, and by how much.
- */
-@NullMarked
-package io.outboard.bench.compare;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** What a run measures: an allocator's numbers, and the driver's beside them. */
-@NullMarked
-package io.outboard.bench.measure;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** A page that shows where blocks lay, over time. */
-@NullMarked
-package io.outboard.bench.picture;
-
-import org.jspecify.annotations.NullMarked;

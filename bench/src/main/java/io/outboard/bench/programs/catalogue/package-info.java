@@ -1,5 +1,0 @@
-/** Which programs there are, and the process that runs one. */
-@NullMarked
-package io.outboard.bench.programs.catalogue;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** The report's section on programs whose kernels allocate. */
-@NullMarked
-package io.outboard.bench.report.programs;
-
-import org.jspecify.annotations.NullMarked;
