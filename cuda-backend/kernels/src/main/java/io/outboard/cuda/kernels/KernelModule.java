@@ -84,7 +84,7 @@ public final class KernelModule implements AutoCloseable {
         final long[] module = new long[1];
         final String[] log = new String[1];
         final long context = driver.currentContext();
-        check(driver, "cuModuleLoadData of " + name, driver.kernels().load(module, image, log), log);
+        check("cuModuleLoadData of " + name, driver.kernels().load(module, image, log), log);
         return new KernelModule(driver, context, name, module[0]);
     }
 
@@ -97,7 +97,7 @@ public final class KernelModule implements AutoCloseable {
         if (KernelDriver.isRefusal(code)) {
             code = load(driver, module, driver.compiler().compile(ptx), log);
         }
-        check(driver, "cuModuleLoadData of " + ptx.name(), code, log);
+        check("cuModuleLoadData of " + ptx.name(), code, log);
         return new KernelModule(driver, context, ptx.name(), module[0]);
     }
 
@@ -292,7 +292,7 @@ public final class KernelModule implements AutoCloseable {
         }
     }
 
-    private static void check(final KernelDriver driver, final String call, final int code, final String[] log) {
+    private static void check(final String call, final int code, final String[] log) {
         if (code != CudaCalls.SUCCESS) {
             throw new CudaFailureException(call, code, cudaError.stringFor(code), log[0]);
         }
