@@ -22,4 +22,21 @@ public interface MemoryUser {
      * @return bytes, 0 or more
      */
     long usedBytes();
+
+    /**
+     * Does something while no thread of the user's own uses the memory, such as to end the context that it belongs to: to
+     * do so while another thread uses it is an error that a driver needn't report. If that succeeds, the source calls
+     * {@link #sourceEnded} within. May wait for what these threads do, and they wait for the action.
+     *
+     * @param action it must not call the user but for that, and mustn't be called by one of the user's own threads
+     */
+    default void whileResting(final Runnable action) {
+        action.run();
+    }
+
+    /**
+     * Tells that the source's memory is gone: no thread of the user's own uses it any more, and what observes the user
+     * shows it no more. What the user's callers do then is up to the source, which says that the memory is gone. Idempotent.
+     */
+    default void sourceEnded() {}
 }

@@ -33,7 +33,7 @@ final class IdleTrimmer implements MemoryUser {
     private final Arenas arenas;
     private final Growth growth;
     private final HeldBytes held;
-    private final OwnThreads threads;
+    private final OwnThreads threads = new OwnThreads();
     private final long keptNanos;
     private final long keptBytes;
     private final long leftBytes;
@@ -51,15 +51,13 @@ final class IdleTrimmer implements MemoryUser {
             final PoolBuilder builder,
             final Arenas arenas,
             final Growth growth,
-            final HeldBytes held,
-            final OwnThreads threads) {
+            final HeldBytes held) {
         this.pool = new WeakReference<>(pool);
         label = builder.label();
         source = builder.source;
         this.arenas = arenas;
         this.growth = growth;
         this.held = held;
-        this.threads = threads;
         keptNanos = builder.keptNanos;
         keptBytes = builder.keptBytes;
         leftBytes = builder.leftBytes;
@@ -100,6 +98,7 @@ final class IdleTrimmer implements MemoryUser {
             final Pool watched = pool.get();
             if (Thread.interrupted() || watched == null || watched.isClosed() || !threads.enter()) {
                 // The pool is closed or forgotten, or its device has ended.
+                source.removeUser(this);
                 return;
             }
             try {
@@ -142,6 +141,22 @@ final class IdleTrimmer implements MemoryUser {
             } finally {
                 threads.leave();
             }
+        }
+    }
+
+    @Override
+    public void whileResting(final Runnable action) {
+        threads.restWhile(action);
+    }
+
+    @Override
+    public void sourceEnded() {
+        threads.end();
+        final Pool ended = pool.get();
+        if (ended == null) {
+            end();
+        } else {
+            ended.leave();
         }
     }
 

@@ -19,7 +19,6 @@ import io.outboard.pool.internal.growth.Growth;
 import io.outboard.pool.internal.growth.Regions;
 import io.outboard.pool.internal.guard.Failures;
 import io.outboard.pool.internal.guard.JavaRuntime;
-import io.outboard.pool.internal.guard.OwnThreads;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -85,7 +84,6 @@ public final class Pool implements AutoCloseable {
     final Diagnosis diagnosis;
     private final @Nullable LeakTracker tracker;
     final IdleTrimmer idle;
-    private final OwnThreads threads = new OwnThreads();
     private final @Nullable String name;
 
     /** True once JMX doesn't show the pool: another pool may have the name by now. */
@@ -119,7 +117,7 @@ public final class Pool implements AutoCloseable {
         final HeldBytes heldBytes = new HeldBytes(arenas, regions, builder.firstRegionBytes, builder.slackBytes);
         slowPath = new AllocationSlowPath(builder, arenas, regions, growth, heldBytes, marks, events, diagnosis);
         observers = new PoolObservers(this, events, builder.strategyOptions.granuleBytes());
-        idle = new IdleTrimmer(this, builder, arenas, growth, heldBytes, threads);
+        idle = new IdleTrimmer(this, builder, arenas, growth, heldBytes);
     }
 
     private static BooleanSupplier freeIsIdle(final PoolBuilder builder) {
@@ -623,32 +621,7 @@ public final class Pool implements AutoCloseable {
         return arenas.isClosed();
     }
 
-    // Own threads, and what shows the pool
-
-    /**
-     * Does something while no thread of the pool's own uses the device, such as to end the context that memory and work belong to: to do
-     * so while another thread uses it is an error that a driver needn't report. If that succeeds, {@link #endThreads} is to be
-     * called within.
-     *
-     * <p>Cost: it waits for what these threads do, which may be to wait for the device, and they wait for the action.
-     *
-     * @param action it must not call this pool but for that, and mustn't be called by the pool's own threads, that is, by its source,
-     *     by its {@link DeviceWork} or by a logger
-     */
-    public void whileThreadsRest(final Runnable action) {
-        threads.restWhile(action);
-    }
-
-    /**
-     * No thread of the pool's own uses the device any more, and JMX and JFR show the pool no more; what else the pool does is up to its
-     * source, which must say that the device is gone. Waits for nothing but the file of a recording, which ends. Idempotent.
-     */
-    public void endThreads() {
-        threads.end();
-        idle.end();
-        hide();
-        observers.stopRecording();
-    }
+    // What shows the pool
 
     /** Begins to show the pool, and to give idle memory back. */
     void start(final @Nullable Path dumpFolder) {
@@ -663,6 +636,13 @@ public final class Pool implements AutoCloseable {
             hide();
             throw e;
         }
+    }
+
+    /** Leaves the stage, since the device is gone: nothing shows the pool any more, and no idle memory goes back. Idempotent. */
+    void leave() {
+        idle.end();
+        hide();
+        observers.stopRecording();
     }
 
     /** Shows the pool no more, except to those that have it. Idempotent. */

@@ -376,7 +376,7 @@ class PoolEventsTest {
         final Pool closed = builder().build();
         final Pool ended = Pool.over(source).name("ended").build();
         closed.close();
-        ended.endThreads();
+        ended.idle.sourceEnded();
 
         final List<RecordedEvent> events = samples(() -> {});
 

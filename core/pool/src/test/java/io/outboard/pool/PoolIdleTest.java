@@ -179,7 +179,7 @@ class PoolIdleTest {
         final Set<Thread> before = idleThreads();
         final Pool pool = Pool.over(source).keep(Duration.ofMillis(5), 0).build();
 
-        pool.whileThreadsRest(() -> {
+        pool.idle.whileResting(() -> {
             pool.free(pool.allocate(200 * MIB));
             LockSupport.parkNanos(100_000_000);
             assertEquals(200 * MIB, pool.statistics().heldBytes());
@@ -187,14 +187,14 @@ class PoolIdleTest {
         awaitHeld(pool, 0);
         assertThrows(
                 IllegalStateException.class,
-                () -> pool.whileThreadsRest(() -> {
+                () -> pool.idle.whileResting(() -> {
                     throw new IllegalStateException("as told");
                 }));
         pool.free(pool.allocate(200 * MIB));
         awaitHeld(pool, 0);
-        pool.whileThreadsRest(() -> {
-            pool.whileThreadsRest(pool::endThreads);
-            pool.endThreads();
+        pool.idle.whileResting(() -> {
+            pool.idle.whileResting(pool.idle::sourceEnded);
+            pool.idle.sourceEnded();
         });
 
         pool.free(pool.allocate(200 * MIB));
@@ -222,8 +222,8 @@ class PoolIdleTest {
         pool.free(pool.allocate(200 * MIB));
         assertTrue(entered.await(10, TimeUnit.SECONDS));
 
-        pool.whileThreadsRest(() -> assertFalse(working.get()));
-        pool.endThreads();
+        pool.idle.whileResting(() -> assertFalse(working.get()));
+        pool.idle.sourceEnded();
     }
 
     /** The first attempt fails, and says so. */

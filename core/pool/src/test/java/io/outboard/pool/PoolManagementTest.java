@@ -154,7 +154,7 @@ class PoolManagementTest {
     void shouldGoWhenThePoolsThreadsEnd() throws Exception {
         final Pool pool = builder().name("gpu0").build();
 
-        pool.endThreads();
+        pool.idle.sourceEnded();
 
         assertFalse(server.isRegistered(nameOf("gpu0")));
         try (Pool next = builder().name("gpu0").build()) {

@@ -279,7 +279,7 @@ final class ContextPool {
 
     /** Does something, such as to end a context, while no thread of the pool's own is in one. */
     void whileThreadsRest(final Runnable action) {
-        pool.whileThreadsRest(() -> work.whileThreadsRest(action));
+        source.whileUsersRest(() -> work.whileThreadsRest(action));
     }
 
     /** Forgets a context that is gone. If it is this pool's, memory that grew in place goes back here. */
@@ -289,7 +289,6 @@ final class ContextPool {
             return;
         }
         live = false;
-        pool.endThreads();
         try {
             source.contextEnded();
         } catch (final CudaFailureException e) {

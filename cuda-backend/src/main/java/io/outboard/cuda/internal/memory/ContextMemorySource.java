@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import jcuda.driver.CUresult;
@@ -42,6 +43,8 @@ public final class ContextMemorySource implements MemorySource {
 
     /** Other devices that see the memory of regions that grow in place. */
     private final SortedSet<Integer> peers = new TreeSet<>();
+
+    private final List<MemoryUser> users = new CopyOnWriteArrayList<>();
 
     private volatile boolean closed;
 
@@ -180,13 +183,27 @@ public final class ContextMemorySource implements MemorySource {
     }
 
     /** Closes this source after its context, which took whole regions along, but not what grows in place. */
-    public synchronized void contextEnded() {
-        out.clear();
-        closeAll(CudaGrowableRegion::contextEnded);
+    public void contextEnded() {
+        users.forEach(MemoryUser::sourceEnded);
+        synchronized (this) {
+            out.clear();
+            closeAll(CudaGrowableRegion::contextEnded);
+        }
+    }
+
+    /** Does something, such as to end the context, while no thread of a user's own uses the memory. */
+    public void whileUsersRest(final Runnable action) {
+        Runnable within = action;
+        for (final MemoryUser user : users) {
+            final Runnable inner = within;
+            within = () -> user.whileResting(inner);
+        }
+        within.run();
     }
 
     @Override
     public void addUser(final MemoryUser user) {
+        users.add(user);
         if (leased != null) {
             leased.addUser(user);
         }
@@ -194,6 +211,7 @@ public final class ContextMemorySource implements MemorySource {
 
     @Override
     public void removeUser(final MemoryUser user) {
+        users.remove(user);
         if (leased != null) {
             leased.removeUser(user);
         }
