@@ -54,7 +54,6 @@ final class AllocationSlowPath {
     /** A thread that waits where the device can't be marked looks so often. */
     private static final long PAUSE_NS = 50_000;
 
-    private final String label;
     private final long limitBytes;
     private final boolean immediate;
     private final long granuleMask;
@@ -77,7 +76,6 @@ final class AllocationSlowPath {
     private volatile @Nullable WeakReference<DeviceOutOfMemoryException> last;
 
     AllocationSlowPath(
-            final PoolBuilder builder,
             final Arenas arenas,
             final Regions regions,
             final Growth growth,
@@ -86,10 +84,9 @@ final class AllocationSlowPath {
             final PoolEvents events,
             final Diagnosis diagnosis) {
         this.diagnosis = diagnosis;
-        label = builder.label();
-        limitBytes = builder.limitBytes;
-        immediate = builder.policy == ReusePolicy.IMMEDIATE;
-        granuleMask = builder.strategyOptions.granuleBytes() - 1;
+        limitBytes = regions.limitBytes;
+        immediate = arenas.immediate;
+        granuleMask = regions.options.granuleBytes() - 1;
         this.arenas = arenas;
         this.regions = regions;
         this.growth = growth;
@@ -395,7 +392,7 @@ final class AllocationSlowPath {
             final PoolStatistics now = diagnosis.statistics();
             final long movableBytes = growth.movableBytes();
             final DeviceOutOfMemoryException thrown = DeviceOutOfMemoryException.ofPool(
-                    label,
+                    diagnosis.facts.label(),
                     sizeBytes,
                     now.freeBytes(),
                     diagnosis::largestFreeBlockBytes,

@@ -8,14 +8,12 @@ import io.outboard.core.ByteSize;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.pool.internal.arena.ArenaTotals;
 import io.outboard.pool.internal.arena.Arenas;
-import io.outboard.pool.internal.growth.Growth;
 import io.outboard.pool.internal.guard.JavaRuntime;
 import java.io.IOException;
 import java.lang.reflect.RecordComponent;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -23,38 +21,27 @@ import org.jspecify.annotations.Nullable;
 /** Tells of a pool: numbers without stopping it, blocks while it stands still. Safe for any number of threads. */
 final class Diagnosis {
 
-    final @Nullable String name;
-
-    final String eventName;
-    private final String label;
-
-    /** As options name it. */
-    final String policy;
-
-    final String strategy;
-    private final long limitBytes;
+    final Facts facts;
     private final Arenas arenas;
-    private final Growth growth;
     private final DeviceMarks marks;
     private final @Nullable LeakTracker tracker;
 
     private final LongAdder failures = new LongAdder();
 
-    Diagnosis(
-            final PoolBuilder builder,
-            final String eventName,
-            final Arenas arenas,
-            final Growth growth,
-            final DeviceMarks marks,
-            final @Nullable LeakTracker tracker) {
-        name = builder.name;
-        this.eventName = eventName;
-        label = builder.label();
-        policy = builder.policy.name().toLowerCase(Locale.ROOT).replace('_', '-');
-        strategy = builder.strategy;
-        limitBytes = builder.limitBytes == PoolBuilder.NO_LIMIT ? PoolStatistics.NO_LIMIT : builder.limitBytes;
+    /**
+     * What doesn't change.
+     *
+     * @param label what messages call the pool
+     * @param eventName what events call it
+     * @param policy as options name it
+     * @param limitBytes as statistics have it
+     */
+    record Facts(
+            @Nullable String name, String label, String eventName, String policy, String strategy, long limitBytes) {}
+
+    Diagnosis(final Facts facts, final Arenas arenas, final DeviceMarks marks, final @Nullable LeakTracker tracker) {
+        this.facts = facts;
         this.arenas = arenas;
-        this.growth = growth;
         this.marks = marks;
         this.tracker = tracker;
     }
@@ -65,7 +52,7 @@ final class Diagnosis {
         return new PoolStatistics(
                 arenas.segments().length,
                 totals.heldBytes(),
-                limitBytes,
+                facts.limitBytes(),
                 totals.usedBytes(),
                 totals.limboBytes(),
                 totals.peakUsedBytes(),
@@ -137,11 +124,11 @@ final class Diagnosis {
     }
 
     List<Holder> largestHolders() {
-        return new PoolDump(this, arenas, growth, tracker).holders();
+        return new PoolDump(this, arenas, tracker).holders();
     }
 
     void dump(final Path path) throws IOException {
-        new PoolDump(this, arenas, growth, tracker).write(path, name);
+        new PoolDump(this, arenas, tracker).write(path, facts.name());
     }
 
     /** Warns of what is still in use when the pool is closed. */
@@ -150,7 +137,7 @@ final class Diagnosis {
         if (last.liveBlocks() > 0) {
             LOGGER.log(
                     WARNING,
-                    label + " is closed with " + last.liveBlocks()
+                    facts.label() + " is closed with " + last.liveBlocks()
                             + (last.liveBlocks() == 1 ? " block" : " blocks") + " in use, "
                             + ByteSize.exact(last.usedBytes()) + "; the largest: " + largestHolders());
         }
@@ -158,7 +145,7 @@ final class Diagnosis {
 
     @Override
     public String toString() {
-        return label + " [" + policy + ", " + strategy + ", "
+        return facts.label() + " [" + facts.policy() + ", " + facts.strategy() + ", "
                 + (arenas.isClosed() ? "closed" : statistics().toString()) + "]";
     }
 }

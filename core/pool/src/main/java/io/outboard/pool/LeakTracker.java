@@ -9,6 +9,8 @@ import java.util.Arrays;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,10 +27,10 @@ final class LeakTracker {
 
     private static final String OWN_PACKAGES = "io.outboard.";
 
-    private final Pool pool;
     private final String label;
     private final LeakLevel level;
-    private final boolean reclaim;
+    private final BooleanSupplier isClosed;
+    private final @Nullable LongConsumer reclaim;
     private final Cleaner cleaner = Cleaner.create(task -> {
         final Thread thread = new Thread(task, "outboard-leaks");
         thread.setDaemon(true);
@@ -43,11 +45,16 @@ final class LeakTracker {
 
     private final LongAdder leaks = new LongAdder();
 
-    LeakTracker(final Pool pool, final PoolBuilder builder) {
-        this.pool = pool;
-        label = builder.label();
-        level = builder.leakLevel;
-        reclaim = builder.reclaimLeaks;
+    /** Makes one that frees what is lost, unless {@code reclaim} is null. */
+    LeakTracker(
+            final String label,
+            final LeakLevel level,
+            final BooleanSupplier isClosed,
+            final @Nullable LongConsumer reclaim) {
+        this.label = label;
+        this.level = level;
+        this.isClosed = isClosed;
+        this.reclaim = reclaim;
     }
 
     /** Answers the call that allocated what is at an address now; null if that isn't known. */
@@ -77,11 +84,11 @@ final class LeakTracker {
 
         /**
          * Needs no order: the thread that ends an entry runs it itself, since the cleaner's thread doesn't get to it
-         * while the buffer can be reached, which the fence in {@link DeviceBuffer#close} sees to.
+         * while the buffer can be reached, which a fence sees to.
          */
         private boolean ended;
 
-        Entry(final DeviceBuffer buffer, final long address, final long sizeBytes) {
+        Entry(final Object buffer, final long address, final long sizeBytes) {
             this.address = address;
             this.sizeBytes = sizeBytes;
             final boolean sampled =
@@ -116,15 +123,15 @@ final class LeakTracker {
         public void run() {
             forget();
             // With a closed pool it went with its region, and close said so.
-            if (ended || pool.isClosed()) {
+            if (ended || isClosed.getAsBoolean()) {
                 return;
             }
             leaks.increment();
             String fate = "it stays in use";
             Level severity = Level.WARNING;
-            if (reclaim) {
+            if (reclaim != null) {
                 try {
-                    pool.freeIfOpen(address, Pool.ALL_STREAMS);
+                    reclaim.accept(address);
                     fate = "it is freed now";
                 } catch (final RuntimeException | OutOfMemoryError e) {
                     fate = "freeing it failed: " + e;

@@ -112,10 +112,16 @@ public final class Pool implements AutoCloseable {
                 events);
         growth = new Growth(regions, builder.growInPlace, work::isCapturing, freeIsIdle(builder));
         marks = new DeviceMarks(work, arenas.progress, arenas.streams);
-        tracker = builder.leakLevel == LeakLevel.OFF ? null : new LeakTracker(this, builder);
-        diagnosis = new Diagnosis(builder, events.pool, arenas, growth, marks, tracker);
+        tracker = builder.leakLevel == LeakLevel.OFF
+                ? null
+                : new LeakTracker(
+                        builder.label(),
+                        builder.leakLevel,
+                        arenas::isClosed,
+                        builder.reclaimLeaks ? address -> freeIfOpen(address, ALL_STREAMS) : null);
+        diagnosis = new Diagnosis(builder.facts(events.pool), arenas, marks, tracker);
         final HeldBytes heldBytes = new HeldBytes(arenas, regions, builder.firstRegionBytes, builder.slackBytes);
-        slowPath = new AllocationSlowPath(builder, arenas, regions, growth, heldBytes, marks, events, diagnosis);
+        slowPath = new AllocationSlowPath(arenas, regions, growth, heldBytes, marks, events, diagnosis);
         observers = new PoolObservers(this, events, builder.strategyOptions.granuleBytes());
         idle = new IdleTrimmer(this, builder, arenas, growth, heldBytes);
     }
@@ -626,7 +632,7 @@ public final class Pool implements AutoCloseable {
     /** Begins to show the pool, and to give idle memory back. */
     void start(final @Nullable Path dumpFolder) {
         if (name != null && JavaRuntime.HAS_MANAGEMENT) {
-            PoolManagement.register(this, name, dumpFolder);
+            PoolManagement.register(diagnosis, this::trimTo, name, dumpFolder);
         }
         try {
             diagnosis.show();

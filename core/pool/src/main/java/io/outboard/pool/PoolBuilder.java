@@ -7,6 +7,7 @@ import io.outboard.core.MemorySource;
 import io.outboard.core.StrategyOptions;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -271,6 +272,17 @@ public final class PoolBuilder {
     public PoolBuilder reclaimLeaks() {
         reclaimLeaks = true;
         return this;
+    }
+
+    /** Answers what doesn't change of the pool, which events call by a name of their own. */
+    Diagnosis.Facts facts(final String eventName) {
+        return new Diagnosis.Facts(
+                name,
+                label(),
+                eventName,
+                policy.name().toLowerCase(Locale.ROOT).replace('_', '-'),
+                strategy,
+                limitBytes == NO_LIMIT ? PoolStatistics.NO_LIMIT : limitBytes);
     }
 
     /** What messages call the pool. */

@@ -2,7 +2,6 @@ package io.outboard.pool;
 
 import io.outboard.core.Region;
 import io.outboard.pool.internal.arena.Arenas;
-import io.outboard.pool.internal.growth.Growth;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;
@@ -37,7 +36,7 @@ final class PoolDump {
     private final LongArrayList sizes = new LongArrayList();
     private final List<String> states = new ArrayList<>();
 
-    PoolDump(final Diagnosis diagnosis, final Arenas arenas, final Growth growth, final @Nullable LeakTracker tracker) {
+    PoolDump(final Diagnosis diagnosis, final Arenas arenas, final @Nullable LeakTracker tracker) {
         this.tracker = tracker;
         arenas.settle();
         arenas.lockAll();
@@ -45,7 +44,7 @@ final class PoolDump {
             statistics = diagnosis.statistics();
             final LongHashSet limbo = new LongHashSet();
             arenas.forEachInLimbo(limbo::add);
-            regions = growth.held();
+            regions = arenas.held();
             arenas.forEachBlock((address, sizeBytes, free) -> {
                 addresses.addLong(address);
                 sizes.addLong(sizeBytes);

@@ -7,6 +7,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.function.LongUnaryOperator;
 import java.util.regex.Pattern;
 import javax.management.InstanceAlreadyExistsException;
 import javax.management.InstanceNotFoundException;
@@ -15,16 +16,23 @@ import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
 
 /** Answers for a {@link PoolMXBean}, whose numbers it finds by their names. Safe for any number of threads. */
-record PoolManagement(Pool pool, @Nullable Path dumpFolder) implements InvocationHandler {
+record PoolManagement(
+        Diagnosis diagnosis,
+        LongUnaryOperator trim,
+        @Nullable Path dumpFolder) implements InvocationHandler {
 
     private static final Pattern FILE_NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]*");
 
     /** Shows a pool to JMX. Throws {@link IllegalStateException} if another has the name. */
-    static void register(final Pool pool, final String name, final @Nullable Path dumpFolder) {
+    static void register(
+            final Diagnosis diagnosis,
+            final LongUnaryOperator trim,
+            final String name,
+            final @Nullable Path dumpFolder) {
         final Object bean = Proxy.newProxyInstance(
                 PoolMXBean.class.getClassLoader(),
                 new Class<?>[] {PoolMXBean.class},
-                new PoolManagement(pool, dumpFolder));
+                new PoolManagement(diagnosis, trim, dumpFolder));
         try {
             ManagementFactory.getPlatformMBeanServer().registerMBean(bean, objectName(name));
         } catch (final InstanceAlreadyExistsException e) {
@@ -55,13 +63,13 @@ record PoolManagement(Pool pool, @Nullable Path dumpFolder) implements Invocatio
             return method.invoke(this, arguments);
         }
         return switch (method.getName()) {
-            case "getPolicy" -> pool.diagnosis.policy;
-            case "getStrategy" -> pool.diagnosis.strategy;
-            case "getLargestFreeBlockBytes" -> pool.largestFreeBlockBytes();
-            case "trimTo" -> pool.trimTo((long) arguments[0]);
+            case "getPolicy" -> diagnosis.facts.policy();
+            case "getStrategy" -> diagnosis.facts.strategy();
+            case "getLargestFreeBlockBytes" -> diagnosis.largestFreeBlockBytes();
+            case "trimTo" -> trim.applyAsLong((long) arguments[0]);
             case "dump" -> dump((String) arguments[0]);
             default ->
-                Objects.requireNonNull(Diagnosis.numbers(pool.statistics()).get(attributeOf(method)));
+                Objects.requireNonNull(Diagnosis.numbers(diagnosis.statistics()).get(attributeOf(method)));
         };
     }
 
@@ -82,7 +90,7 @@ record PoolManagement(Pool pool, @Nullable Path dumpFolder) implements Invocatio
                     + " must be a name without a folder: letters, digits, . _ and -, and no . or - first");
         }
         final Path path = dumpFolder.resolve(fileName);
-        pool.dump(path);
+        diagnosis.dump(path);
         return path.toString();
     }
 }

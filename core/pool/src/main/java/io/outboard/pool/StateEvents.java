@@ -41,8 +41,8 @@ final class StateEvents {
         if (event.isEnabled() && pool.isOpen()) {
             final PoolStatistics now = pool.statistics();
             event.fill(pool, now);
-            event.policy = pool.policy;
-            event.strategy = pool.strategy;
+            event.policy = pool.facts.policy();
+            event.strategy = pool.facts.strategy();
             event.regions = now.regions();
             event.usedBytes = now.usedBytes();
             event.peakUsedBytes = now.peakUsedBytes();
@@ -95,7 +95,7 @@ final class StateEvents {
         long freeBytes;
 
         final void fill(final Diagnosis of, final PoolStatistics statistics) {
-            pool = of.eventName;
+            pool = of.facts.eventName();
             heldBytes = statistics.heldBytes();
             limitBytes = statistics.limitBytes();
             limboBytes = statistics.limboBytes();

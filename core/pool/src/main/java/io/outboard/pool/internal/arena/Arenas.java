@@ -1,10 +1,12 @@
 package io.outboard.pool.internal.arena;
 
 import io.outboard.core.BlockVisitor;
+import io.outboard.core.Region;
 import io.outboard.pool.internal.guard.SpinLock;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
@@ -68,7 +70,9 @@ public final class Arenas {
     /** The counters of all arenas together. */
     public final ArenaTotals totals;
 
-    private final boolean immediate;
+    /** Blocks are free as soon as they are freed. */
+    public final boolean immediate;
+
     private final long limboLimitBytes;
     private final int mostArenas;
     private final int arenasAtFirst;
@@ -445,6 +449,14 @@ public final class Arenas {
         for (final Segment segment : segments) {
             segment.forEachBlock(visitor);
         }
+    }
+
+    /** Returns the regions up to their last memory. All arenas' locks are held. */
+    public List<Region> held() {
+        return Arrays.stream(segments)
+                .filter(segment -> segment.heldBytes > 0)
+                .map(segment -> new Region(segment.taken.address(), segment.memoryEnd - segment.taken.address()))
+                .toList();
     }
 
     /** Shows the addresses of blocks in limbo and of remote frees. All locks are held. */

@@ -1,13 +1,11 @@
 package io.outboard.pool.internal.growth;
 
-import io.outboard.core.Region;
 import io.outboard.core.Strategy;
 import io.outboard.pool.internal.arena.Arena;
 import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.arena.Segment;
 import io.outboard.pool.internal.guard.Failures;
 import java.util.Arrays;
-import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -314,14 +312,6 @@ public final class Growth {
         } finally {
             regionLock.unlock();
         }
-    }
-
-    /** Returns the regions up to their last memory. All arenas' locks are held. */
-    public List<Region> held() {
-        return Arrays.stream(arenas.segments())
-                .filter(segment -> segment.heldBytes > 0)
-                .map(segment -> new Region(segment.taken.address(), segment.memoryEnd - segment.taken.address()))
-                .toList();
     }
 
     // Under the region lock: more memory

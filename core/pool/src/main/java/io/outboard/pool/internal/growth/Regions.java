@@ -60,8 +60,8 @@ public final class Regions {
     private static final long SOURCE_ALIGNMENT_BYTES = 256;
 
     final StrategyProvider provider;
-    final StrategyOptions options;
-    final long limitBytes;
+    public final StrategyOptions options;
+    public final long limitBytes;
     final long firstRegionBytes;
     final Arenas arenas;
     final PoolEvents events;
