@@ -21,8 +21,8 @@ import org.w3c.dom.NodeList;
 
 /**
  * What a release has put into a folder: {@code java .ci/ReleaseCheck.java FOLDER [SECOND_FOLDER]}, from the root of the
- * checkout. The second is that of another build, and must have the same files byte for byte. Prints what is wrong, a line
- * each, and exits with 1; with 0 if nothing is.
+ * checkout. The second is that of another build, and must have the same files byte for byte. Prints what is wrong, a
+ * line each, and exits with 1; with 0 if nothing is.
  */
 final class ReleaseCheck {
 

@@ -1,4 +1,7 @@
-/** Pools of device memory for many threads. The strategy that they use by default is a provider's, of {@code io.outboard.tlsf}. */
+/**
+ * Pools of device memory for many threads. The strategy that they use by default is a provider's, of {@code
+ * io.outboard.tlsf}.
+ */
 module io.outboard.pool {
     requires transitive io.outboard.core;
     requires java.management;

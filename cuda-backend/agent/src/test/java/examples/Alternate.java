@@ -14,8 +14,9 @@ import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaMemcpyKind;
 
 /**
- * One of two processes that need 70 % of the device each, in turn: {@code Alternate 0 FILE & Alternate 1 FILE}, with a file that
- * isn't there yet, whose length is the number of the turn. Between two turns there are three seconds in which both need nothing.
+ * One of two processes that need 70 % of the device each, in turn: {@code Alternate 0 FILE & Alternate 1 FILE}, with a
+ * file that isn't there yet, whose length is the number of the turn. Between two turns there are three seconds in which
+ * both need nothing.
  */
 public final class Alternate {
 

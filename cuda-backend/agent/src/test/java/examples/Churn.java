@@ -4,7 +4,10 @@ import java.util.Arrays;
 import jcuda.Pointer;
 import jcuda.runtime.JCuda;
 
-/** Allocates and frees without using what it gets, and prints how many nanoseconds each call took, the median of several rounds. */
+/**
+ * Allocates and frees without using what it gets, and prints how many nanoseconds each call took, the median of several
+ * rounds.
+ */
 public final class Churn {
 
     private static final int BLOCKS = 1024;

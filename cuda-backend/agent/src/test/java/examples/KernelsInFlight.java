@@ -12,13 +12,14 @@ import jcuda.runtime.cudaMemcpyKind;
 import jcuda.runtime.cudaStream_t;
 
 /**
- * A pipeline: while the device computes one batch, the host prepares the next, which takes it as long, and needs buffers
- * meanwhile. {@code cudaFree} waits for the kernel, so that host and device take turns instead of working at the same time.
+ * A pipeline: while the device computes one batch, the host prepares the next, which takes it as long, and needs
+ * buffers meanwhile. {@code cudaFree} waits for the kernel, so that host and device take turns instead of working at
+ * the same time.
  *
  * <pre>java ... examples.KernelsInFlight [MILLISECONDS [STEPS [blocking]]]</pre>
  *
- * <p>With {@code blocking} both streams are such as wait for the default one: work on that, whoever's it is, makes the host wait for the
- * kernel.
+ * <p>With {@code blocking} both streams are such as wait for the default one: work on that, whoever's it is, makes the
+ * host wait for the kernel.
  *
  * <p>Whether the buffers held what was written goes to the output, times go to the error output.
  */

@@ -15,13 +15,14 @@ import jcuda.driver.JCudaDriver;
 import jcuda.runtime.JCuda;
 
 /**
- * Threads that launch kernels, each to a stream of its own, and one that allocates and frees beside them, from nothing to
- * {@value #LIVE} buffers. The driver prefers the launches: beside enough of them {@code cudaMalloc} takes seconds, or doesn't return.
+ * Threads that launch kernels, each to a stream of its own, and one that allocates and frees beside them, from nothing
+ * to {@value #LIVE} buffers. The driver prefers the launches: beside enough of them {@code cudaMalloc} takes seconds,
+ * or doesn't return.
  *
  * <pre>java ... examples.LaunchesBeside LAUNCHERS KERNEL_MICROSECONDS WAIT_AFTER [ALLOCATIONS [SECONDS]]</pre>
  *
- * <p>A launching thread waits for its stream after so many kernels, 0 for never. The first allocation is told apart, since it makes a pool
- * where there is one. After so many seconds the rest is left undone. One line, of microseconds.
+ * <p>A launching thread waits for its stream after so many kernels, 0 for never. The first allocation is told apart,
+ * since it makes a pool where there is one. After so many seconds the rest is left undone. One line, of microseconds.
  */
 public final class LaunchesBeside {
 

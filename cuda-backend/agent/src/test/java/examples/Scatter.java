@@ -11,9 +11,10 @@ import jcuda.runtime.cudaMemcpyKind;
 import jcuda.runtime.cudaStream_t;
 
 /**
- * Fills 85 % of the device with blocks of 1 to 64 MiB, frees every second one, and asks for a block of 40 % of the device: the
- * driver, whose pages may lie anywhere, has that. With {@code busy}, work on half of the blocks that are freed is unfinished then.
- * Several rounds, each checked: what stays keeps its bytes, and the large block can be written from end to end.
+ * Fills 85 % of the device with blocks of 1 to 64 MiB, frees every second one, and asks for a block of 40 % of the
+ * device: the driver, whose pages may lie anywhere, has that. With {@code busy}, work on half of the blocks that are
+ * freed is unfinished then. Several rounds, each checked: what stays keeps its bytes, and the large block can be
+ * written from end to end.
  */
 public final class Scatter {
 

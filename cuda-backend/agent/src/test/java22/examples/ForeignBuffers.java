@@ -5,7 +5,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import uk.ac.manchester.tornado.drivers.cuda.ffm.CUDADriverAPI;
 
-/** Fills buffers and reads them back, as TornadoVM has contexts, streams, graphs and buffers: by a class of its own that calls the driver. */
+/**
+ * Fills buffers and reads them back, as TornadoVM has contexts, streams, graphs and buffers: by a class of its own that
+ * calls the driver.
+ */
 public final class ForeignBuffers {
 
     private static final int ROUNDS = 50;

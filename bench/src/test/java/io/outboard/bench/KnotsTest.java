@@ -20,14 +20,17 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * Knots: classes of one package that know each other in a circle, so that a reader of one needs all. Up to five are one idea in several
- * files; more are to be taken apart. Nested classes count as the one that they are in.
+ * Knots: classes of one package that know each other in a circle, so that a reader of one needs all. Up to five are one
+ * idea in several files; more are to be taken apart. Nested classes count as the one that they are in.
  */
 class KnotsTest {
 
     private static final int MOST_CLASSES = 5;
 
-    /** The knots that there are, by package, with the number of classes in each: a number may become less, and none is added. */
+    /**
+     * The knots that there are, by package, with the number of classes in each: a number may become less, and none is
+     * added.
+     */
     private static final Map<String, List<Integer>> KNOTS = Map.of(
             "io.outboard.bench.measure.threads.isolated", List.of(6),
             "io.outboard.pool", List.of(11),

@@ -14,9 +14,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Rooms that a reader takes in at one sitting: no source file above 600 lines but those that say why, no package above 30 classes.
- * A longer file, or a larger package, isn't wrong as such. It says "look", and whoever adds it here has looked whether it is two things;
- * that its classes aren't knotted, which is what matters, {@link KnotsTest} says.
+ * Rooms that a reader takes in at one sitting: no source file above 600 lines but those that say why, no package above
+ * 30 classes. A longer file, or a larger package, isn't wrong as such. It says "look", and whoever adds it here has
+ * looked whether it is two things; that its classes aren't knotted, which is what matters, {@link KnotsTest} says.
  */
 class RoomsTest {
 

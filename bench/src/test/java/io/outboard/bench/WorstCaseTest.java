@@ -14,16 +14,18 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The records that an operation touches on the adversarial profiles, which BoundedCostTest of {@code tlsf} counts on random
- * ones. Strategies that copy or fill arrays as a whole, the hybrid array lists and the bitmask, aren't among them: that isn't
- * counted.
+ * The records that an operation touches on the adversarial profiles, which BoundedCostTest of {@code tlsf} counts on
+ * random ones. Strategies that copy or fill arrays as a whole, the hybrid array lists and the bitmask, aren't among
+ * them: that isn't counted.
  */
 class WorstCaseTest {
 
     /** As in BoundedCostTest: what an operation of a strategy that is O(1) touches where there is room. */
     private static final int MOST_RECORDS = 40;
 
-    /** In a region that is nearly full, an allocation looks at up to 64 free blocks besides, two records each at most. */
+    /**
+     * In a region that is nearly full, an allocation looks at up to 64 free blocks besides, two records each at most.
+     */
     private static final int MOST_SEARCHED = 2 * 64;
 
     /** Splits, merges and steps from the root at each level of a buddy system touch so many records together. */
@@ -61,7 +63,9 @@ class WorstCaseTest {
         assertTrue(full.free <= MOST_RECORDS, () -> "full: " + full);
     }
 
-    /** The longest list there is, of blocks too small for the request, is searched as far as the bound and no farther. */
+    /**
+     * The longest list there is, of blocks too small for the request, is searched as far as the bound and no farther.
+     */
     @ParameterizedTest
     @CsvSource({"tlsf", "segregated-fit", "pooled"})
     void shouldSearchTheLongListOfFragmentingUpToItsBound(final String strategy) {
@@ -98,8 +102,9 @@ class WorstCaseTest {
     }
 
     /**
-     * Finding a block by its address is O(1) expected: some blocks may share a slot, but nobody can make a thousand of them do so
-     * who doesn't know the multiplier that this JVM drew. Where it was the golden ratio's, a free went along a chain of 1024.
+     * Finding a block by its address is O(1) expected: some blocks may share a slot, but nobody can make a thousand of
+     * them do so who doesn't know the multiplier that this JVM drew. Where it was the golden ratio's, a free went along
+     * a chain of 1024.
      */
     @ParameterizedTest
     @CsvSource({"tlsf", "tlsf-frugal", "segregated-fit", "pooled"})

@@ -24,9 +24,9 @@ public interface MemoryUser {
     long usedBytes();
 
     /**
-     * Does something while no thread of the user's own uses the memory, such as to end the context that it belongs to: to
-     * do so while another thread uses it is an error that a driver needn't report. If that succeeds, the source calls
-     * {@link #sourceEnded} within. May wait for what these threads do, and they wait for the action.
+     * Does something while no thread of the user's own uses the memory, such as to end the context that it belongs to:
+     * to do so while another thread uses it is an error that a driver needn't report. If that succeeds, the source
+     * calls {@link #sourceEnded} within. May wait for what these threads do, and they wait for the action.
      *
      * @param action it must not call the user but for that, and mustn't be called by one of the user's own threads
      */
@@ -36,7 +36,8 @@ public interface MemoryUser {
 
     /**
      * Tells that the source's memory is gone: no thread of the user's own uses it any more, and what observes the user
-     * shows it no more. What the user's callers do then is up to the source, which says that the memory is gone. Idempotent.
+     * shows it no more. What the user's callers do then is up to the source, which says that the memory is gone.
+     * Idempotent.
      */
     default void sourceEnded() {}
 }

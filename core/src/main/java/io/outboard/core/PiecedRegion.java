@@ -9,11 +9,11 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * A {@link GrowableRegion} without the calls of its device: it knows the pieces, and checks what callers pass. Those who write
- * such a region extend this class.
+ * A {@link GrowableRegion} without the calls of its device: it knows the pieces, and checks what callers pass. Those
+ * who write such a region extend this class.
  *
- * <p>Thread-safety: safe for any number of threads. All methods hold one lock, and so do the methods that a subclass writes
- * while this class calls them. Cost: O(log pieces), beside what the device takes.
+ * <p>Thread-safety: safe for any number of threads. All methods hold one lock, and so do the methods that a subclass
+ * writes while this class calls them. Cost: O(log pieces), beside what the device takes.
  */
 public abstract class PiecedRegion implements GrowableRegion {
 
@@ -30,7 +30,8 @@ public abstract class PiecedRegion implements GrowableRegion {
      * Makes a region without pieces, whose lock is its own monitor.
      *
      * @param region the addresses
-     * @param unitBytes what addresses and sizes of pieces are multiples of, counted from the first address; a power of two
+     * @param unitBytes what addresses and sizes of pieces are multiples of, counted from the first address; a power
+     *     of two
      */
     protected PiecedRegion(final Region region, final long unitBytes) {
         lock = this;
@@ -43,7 +44,8 @@ public abstract class PiecedRegion implements GrowableRegion {
      *
      * @param lock the object whose monitor is the lock
      * @param region the addresses
-     * @param unitBytes what addresses and sizes of pieces are multiples of, counted from the first address; a power of two
+     * @param unitBytes what addresses and sizes of pieces are multiples of, counted from the first address; a power
+     *     of two
      */
     protected PiecedRegion(final Object lock, final Region region, final long unitBytes) {
         this.lock = lock;

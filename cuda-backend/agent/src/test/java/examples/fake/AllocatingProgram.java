@@ -7,7 +7,10 @@ import jcuda.driver.JCudaDriver;
 import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaDeviceProp;
 
-/** Allocates in all ways, and prints the codes and what has reached the driver. With an argument it resets the device, too. */
+/**
+ * Allocates in all ways, and prints the codes and what has reached the driver. With an argument it resets the device,
+ * too.
+ */
 public final class AllocatingProgram {
 
     private static final int TIMES = 100;

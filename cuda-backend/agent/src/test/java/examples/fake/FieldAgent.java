@@ -8,7 +8,10 @@ import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.Opcodes;
 
-/** Another agent, which adds a field to each class whose name begins so: the virtual machine doesn't allow that once the class is loaded. */
+/**
+ * Another agent, which adds a field to each class whose name begins so: the virtual machine doesn't allow that once the
+ * class is loaded.
+ */
 public final class FieldAgent implements ClassFileTransformer {
 
     private final String prefix;

@@ -5,8 +5,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A row of the table of options, {@link OutboardOptions#all}: properties, the agent's arguments and the page of options come from it.
- * Immutable, so safe for any number of threads.
+ * A row of the table of options, {@link OutboardOptions#all}: properties, the agent's arguments and the page of options
+ * come from it. Immutable, so safe for any number of threads.
  *
  * @param <T> what the option's text stands for
  */
@@ -17,13 +17,18 @@ public final class OutboardOption<T> {
     private final Parser<T> parser;
     private final String description;
 
-    /** Reads the text of a property, or throws {@link IllegalArgumentException}, which names property, text and rule. */
+    /**
+     * Reads the text of a property, or throws {@link IllegalArgumentException}, which names property, text and rule.
+     */
     @FunctionalInterface
     interface Parser<T> {
 
         T parse(String property, String text);
 
-        /** One that refuses what {@code read} answers by null, refuses with {@link IllegalArgumentException}, or {@code fits} doesn't hold for. */
+        /**
+         * One that refuses what {@code read} answers by null, refuses with {@link IllegalArgumentException}, or {@code
+         * fits} doesn't hold for.
+         */
         static <T> Parser<T> of(final Function<String, @Nullable T> read, final Predicate<T> fits, final String rule) {
             return (property, text) -> {
                 IllegalArgumentException cause = null;

@@ -22,11 +22,12 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the pools behind {@link OutboardRuntime} and {@link OutboardDriver} are like. Each option can be set by a system property, by an
- * argument of the agent and by a method here; {@link #all} is the table of them. Immutable, so safe for any number of threads.
+ * What the pools behind {@link OutboardRuntime} and {@link OutboardDriver} are like. Each option can be set by a system
+ * property, by an argument of the agent and by a method here; {@link #all} is the table of them. Immutable, so safe for
+ * any number of threads.
  *
- * <p>The methods that change an option throw {@link IllegalArgumentException} if its value is outside of its range; the message names the
- * option, the value and the rule.
+ * <p>The methods that change an option throw {@link IllegalArgumentException} if its value is outside of its range; the
+ * message names the option, the value and the rule.
  */
 public final class OutboardOptions implements PoolMaker.Options {
 
@@ -198,7 +199,8 @@ public final class OutboardOptions implements PoolMaker.Options {
     }
 
     /**
-     * {@return these options with other frees} Programs lean on frees that wait if they copy to pinned memory without waiting, free, and read.
+     * {@return these options with other frees} Programs lean on frees that wait if they copy to pinned memory without
+     * waiting, free, and read.
      *
      * @param freeIsBarrier whether a free waits as CUDA's does
      */
@@ -206,7 +208,10 @@ public final class OutboardOptions implements PoolMaker.Options {
         return with(FREE, freeIsBarrier);
     }
 
-    /** {@return bytes of a pool's first region; 0 for a 32nd of what is free on the device, or 64 MiB where the pool grows in place} */
+    /**
+     * {@return bytes of a pool's first region; 0 for a 32nd of what is free on the device, or 64 MiB where the pool
+     * grows in place}
+     */
     @Override
     public long firstRegionBytes() {
         return get(FIRST_REGION);
@@ -221,7 +226,10 @@ public final class OutboardOptions implements PoolMaker.Options {
         return withBytes(FIRST_REGION, "firstRegionBytes", firstRegionBytes);
     }
 
-    /** {@return whether a pool's memory grows in place, where that is possible, see {@link CudaMemorySource#reserve}; else by whole regions} */
+    /**
+     * {@return whether a pool's memory grows in place, where that is possible, see {@link CudaMemorySource#reserve};
+     * else by whole regions}
+     */
     @Override
     public boolean growInPlace() {
         return get(GROW_IN_PLACE);
@@ -236,7 +244,10 @@ public final class OutboardOptions implements PoolMaker.Options {
         return with(GROW_IN_PLACE, growInPlace);
     }
 
-    /** {@return how long memory is kept that no block needs, as {@link io.outboard.pool.PoolBuilder#keep} says, 0 for ever} */
+    /**
+     * {@return how long memory is kept that no block needs, as {@link io.outboard.pool.PoolBuilder#keep} says, 0 for
+     * ever}
+     */
     @Override
     public Duration keep() {
         return get(KEEP);
@@ -271,22 +282,30 @@ public final class OutboardOptions implements PoolMaker.Options {
         return withBytes(LEAVE, "leaveBytes", leaveBytes);
     }
 
-    /** {@return most bytes held beyond what is in use, as {@link io.outboard.pool.PoolBuilder#slackBytes} says, null for what suits the device} */
+    /**
+     * {@return most bytes held beyond what is in use, as {@link io.outboard.pool.PoolBuilder#slackBytes} says, null for
+     * what suits the device}
+     */
     @Override
     public @Nullable Long slackBytes() {
         return getOrNull(SLACK);
     }
 
     /**
-     * {@return these options with another slack} Little is for programs whose libraries need what the pool holds and doesn't use.
+     * {@return these options with another slack} Little is for programs whose libraries need what the pool holds and
+     * doesn't use.
      *
-     * @param slackBytes most that a pool holds beyond what is in use, {@code 0 <= slackBytes <= 2^62}; null for what suits the device
+     * @param slackBytes most that a pool holds beyond what is in use, {@code 0 <= slackBytes <= 2^62}; null for
+     *     what suits the device
      */
     public OutboardOptions withSlackBytes(final @Nullable Long slackBytes) {
         return withBytes(SLACK, "slackBytes", slackBytes);
     }
 
-    /** {@return where JMX clients may write dumps of pools, as {@link io.outboard.pool.PoolBuilder#dumpFolder} says, null for nowhere} */
+    /**
+     * {@return where JMX clients may write dumps of pools, as {@link io.outboard.pool.PoolBuilder#dumpFolder} says,
+     * null for nowhere}
+     */
     @Override
     public @Nullable Path dumpFolder() {
         return getOrNull(DUMP_FOLDER);
@@ -314,30 +333,34 @@ public final class OutboardOptions implements PoolMaker.Options {
     }
 
     /**
-     * {@return these options with memory of a lender ({@link CudaMemorySource#connect})} What the lender refuses the driver isn't asked for. That needs
-     * JDK 22 or newer, which the first use of a pool finds out.
+     * {@return these options with memory of a lender ({@link CudaMemorySource#connect})} What the lender refuses the
+     * driver isn't asked for. That needs JDK 22 or newer, which the first use of a pool finds out.
      *
      * @param service its socket, an absolute path of at most 107 bytes; null for the driver's own memory
-     * @param serviceName by which name it knows the quota: 1 to 32 letters, digits, {@code .}, {@code _} and {@code -}; null for the
-     *     process's number
+     * @param serviceName by which name it knows the quota: 1 to 32 letters, digits, {@code .}, {@code _} and {@code
+     *     -}; null for the process's number
      */
     public OutboardOptions withService(final @Nullable Path service, final @Nullable String serviceName) {
         return with(SERVICE, "service", service, OutboardOptions::isSocket, SOCKET_RULE)
                 .with(SERVICE_NAME, "serviceName", serviceName, OutboardOptions::isServiceName, SERVICE_NAME_RULE);
     }
 
-    /** {@return the file that allocations and frees are written to, as {@link io.outboard.pool.Pool#record} says, null for none} */
+    /**
+     * {@return the file that allocations and frees are written to, as {@link io.outboard.pool.Pool#record} says, null
+     * for none}
+     */
     @Override
     public @Nullable Path record() {
         return getOrNull(RECORD);
     }
 
     /**
-     * {@return these options with a recording} The file is that of the first pool of device 0; the file of another one has that one's name added,
-     * such as {@code program.rec.facade-device1}, and after a reset of the device, or where another process records to it, a number.
+     * {@return these options with a recording} The file is that of the first pool of device 0; the file of another one
+     * has that one's name added, such as {@code program.rec.facade-device1}, and after a reset of the device, or where
+     * another process records to it, a number.
      *
-     * @param record file in a folder that exists, null for none. {@code %p} stands for the process's number, {@code %t} for the time,
-     *     {@code %%} for one of them
+     * @param record file in a folder that exists, null for none. {@code %p} stands for the process's number, {@code
+     *     %t} for the time, {@code %%} for one of them
      */
     public OutboardOptions withRecord(final @Nullable Path record) {
         return with(RECORD, "record", record, OutboardOptions::isFile, FILE_RULE);

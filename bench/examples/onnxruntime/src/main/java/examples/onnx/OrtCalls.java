@@ -11,8 +11,9 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The functions of ONNX Runtime's C API that the Java API lacks. They are members of a structure whose order never changes: members are
- * added behind the last one. ONNX Runtime's own Java classes must have loaded the library. Safe for any number of threads.
+ * The functions of ONNX Runtime's C API that the Java API lacks. They are members of a structure whose order never
+ * changes: members are added behind the last one. ONNX Runtime's own Java classes must have loaded the library. Safe
+ * for any number of threads.
  */
 @SuppressWarnings("restricted")
 final class OrtCalls {

@@ -12,8 +12,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Compares a page with its claims: each figure with what its expression comes to, rounded as the page rounds it, and each
- * figure of the page that has a unit, or stands in a table, with the claims that there are.
+ * Compares a page with its claims: each figure with what its expression comes to, rounded as the page rounds it, and
+ * each figure of the page that has a unit, or stands in a table, with the claims that there are.
  */
 final class ClaimChecker {
 

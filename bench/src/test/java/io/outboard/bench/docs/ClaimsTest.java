@@ -11,8 +11,8 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /**
- * Figures of README and docs against the files that they are from. {@code -Doutboard.docs.update=true} writes into the pages what the
- * files say; which words that makes wrong, their authors have to see.
+ * Figures of README and docs against the files that they are from. {@code -Doutboard.docs.update=true} writes into the
+ * pages what the files say; which words that makes wrong, their authors have to see.
  */
 class ClaimsTest {
 

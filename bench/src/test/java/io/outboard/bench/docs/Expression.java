@@ -9,9 +9,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a figure is made of, read from left to right: {@code [median|least|most|sum] TERM [+|-|*|/ TERM]...}, where a term is a
- * number, {@code FILE key=value ... member}, or {@code line FILE "regular expression"}. A term may be many numbers, of as many
- * processes, say; operations pair them. Without one of the words in front there must be one.
+ * What a figure is made of, read from left to right: {@code [median|least|most|sum] TERM [+|-|*|/ TERM]...}, where a
+ * term is a number, {@code FILE key=value ... member}, or {@code line FILE "regular expression"}. A term may be many
+ * numbers, of as many processes, say; operations pair them. Without one of the words in front there must be one.
  */
 final class Expression {
 

@@ -43,7 +43,10 @@ class GarbageTest {
         }
     }
 
-    /** Until it is as little as is hoped for, or nothing helps: at first there is what the interpreter and the compiler leave. */
+    /**
+     * Until it is as little as is hoped for, or nothing helps: at first there is what the interpreter and the compiler
+     * leave.
+     */
     private static double leastBytesPerOperation(final double enough, final Runnable operation) {
         final ThreadMXBean threads = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
         double least = Double.MAX_VALUE;

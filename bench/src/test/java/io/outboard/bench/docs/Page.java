@@ -37,7 +37,9 @@ record Page(String name, String text) {
      */
     record Block(String note, String language, String body, int line) {}
 
-    /** What a newcomer reads: README, CONTRIBUTING and the pages of docs. The change log tells of names that are gone. */
+    /**
+     * What a newcomer reads: README, CONTRIBUTING and the pages of docs. The change log tells of names that are gone.
+     */
     static List<Page> all() {
         final List<Page> pages = new ArrayList<>(List.of(read("README.md"), read("CONTRIBUTING.md")));
         try (Stream<Path> files = Files.list(PROJECT.resolve("docs"))) {

@@ -29,9 +29,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Java in README and docs compiles against what it speaks of. A block with a {@code main} is a program as it is; any other is the body of
- * a method, where a comment before the block, {@code <!-- with: ... -->}, declares what the page takes for granted. The tutorial's
- * programs run in its order, and print what the block behind each of them shows; those that need a GPU run where there is one.
+ * Java in README and docs compiles against what it speaks of. A block with a {@code main} is a program as it is; any
+ * other is the body of a method, where a comment before the block, {@code <!-- with: ... -->}, declares what the page
+ * takes for granted. The tutorial's programs run in its order, and print what the block behind each of them shows;
+ * those that need a GPU run where there is one.
  */
 class SnippetsTest {
 

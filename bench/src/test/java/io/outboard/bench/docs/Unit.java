@@ -3,7 +3,10 @@ package io.outboard.bench.docs;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
-/** What stands behind a figure, and what a number of the files is multiplied by to have it: files have ns, bytes and shares. */
+/**
+ * What stands behind a figure, and what a number of the files is multiplied by to have it: files have ns, bytes and
+ * shares.
+ */
 enum Unit {
     NANOSECONDS("ns", 1),
     MICROSECONDS("µs", 1e-3),

@@ -644,7 +644,10 @@ public final class Pool implements AutoCloseable {
         }
     }
 
-    /** Leaves the stage, since the device is gone: nothing shows the pool any more, and no idle memory goes back. Idempotent. */
+    /**
+     * Leaves the stage, since the device is gone: nothing shows the pool any more, and no idle memory goes back.
+     * Idempotent.
+     */
     void leave() {
         idle.end();
         hide();

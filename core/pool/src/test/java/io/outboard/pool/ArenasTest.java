@@ -112,7 +112,9 @@ class ArenasTest {
                 .spread(2);
     }
 
-    /** Their owner has nothing to do meanwhile, and small ones may be before them: the pool took them for memory in use. */
+    /**
+     * Their owner has nothing to do meanwhile, and small ones may be before them: the pool took them for memory in use.
+     */
     @Test
     void shouldNotTakeForUsedWhatAnotherThreadHasFreed() throws Exception {
         final Pool pool = overTwo().build();
@@ -205,7 +207,10 @@ class ArenasTest {
         assertEquals(small, arena.allocate(256, 1));
     }
 
-    /** No operation does the work of many: what others have freed is taken in little by little, before memory is missing. */
+    /**
+     * No operation does the work of many: what others have freed is taken in little by little, before memory is
+     * missing.
+     */
     @Test
     void shouldTakeInWhatOthersFreeWithEachOperation() {
         final Arenas arenas = new Arenas(false, GIB, Long.MAX_VALUE, 2);
@@ -260,7 +265,9 @@ class ArenasTest {
         pool.close();
     }
 
-    /** Beyond peak and slack, with a device that is idle: the pool held twice the peak, half of it free in other arenas. */
+    /**
+     * Beyond peak and slack, with a device that is idle: the pool held twice the peak, half of it free in other arenas.
+     */
     @Test
     void shouldUseWhatOthersHaveFreedBeforeItGrows() throws Exception {
         final Pool pool = over(GIB, 4 * MIB)
@@ -303,7 +310,10 @@ class ArenasTest {
         pool.close();
     }
 
-    /** Beyond its share an arena uses what another has free where it is: by turns they would take it from each other for ever. */
+    /**
+     * Beyond its share an arena uses what another has free where it is: by turns they would take it from each other for
+     * ever.
+     */
     @Test
     void shouldNotMoveMemoryToAndFro() throws Exception {
         final Pool pool = Pool.over(new VirtualMemorySource(64 * MIB))
@@ -360,7 +370,10 @@ class ArenasTest {
         return pool;
     }
 
-    /** What another arena had free went back to the device for it, which then refused to give it again: so was the request refused. */
+    /**
+     * What another arena had free went back to the device for it, which then refused to give it again: so was the
+     * request refused.
+     */
     @ParameterizedTest
     @ValueSource(longs = {600 * MIB, 1000 * MIB})
     void shouldServeARequestThoughMemoryThatMovesIsLost(final long sizeBytes) throws Exception {

@@ -12,9 +12,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A device of some streams, each with a queue of kernels of which nobody knows when they end: a thread ends a random number of
- * them at random moments. Kernels are known by their number in their stream, from 1; handles of streams are 0, 1, 2 and so on, their
- * numbers others. Safe for any number of threads, also virtual ones: nothing waits in a monitor.
+ * A device of some streams, each with a queue of kernels of which nobody knows when they end: a thread ends a random
+ * number of them at random moments. Kernels are known by their number in their stream, from 1; handles of streams are
+ * 0, 1, 2 and so on, their numbers others. Safe for any number of threads, also virtual ones: nothing waits in a
+ * monitor.
  */
 final class BusyDevice implements DeviceWork {
 

@@ -17,9 +17,9 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /**
- * Host memory that ends at the n-th allocation. Classes of the pool and of its tests are loaded anew, and where the pool's allocate, or
- * box numbers, or call what the JDK has for collections and allocates, they call {@link #check}. So no agent is needed, and the code that is shipped
- * knows nothing of it.
+ * Host memory that ends at the n-th allocation. Classes of the pool and of its tests are loaded anew, and where the
+ * pool's allocate, or box numbers, or call what the JDK has for collections and allocates, they call {@link #check}. So
+ * no agent is needed, and the code that is shipped knows nothing of it.
  *
  * <p>One thread at a time: what is noted is static, since instrumented code must find it.
  */
@@ -41,7 +41,10 @@ public final class FailingHostMemory extends ClassLoader {
 
     private static int places;
 
-    /** Of each allocation the place in the code, in the lower half, and that of the allocation before: it tells what was being done. */
+    /**
+     * Of each allocation the place in the code, in the lower half, and that of the allocation before: it tells what was
+     * being done.
+     */
     private static long[] passed = new long[1024];
 
     private static int count;

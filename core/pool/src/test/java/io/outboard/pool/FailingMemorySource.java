@@ -76,7 +76,10 @@ public final class FailingMemorySource implements MemorySource {
         return this;
     }
 
-    /** From now on they neither move nor give back memory, as if a stream were being captured that the pool doesn't know of. */
+    /**
+     * From now on they neither move nor give back memory, as if a stream were being captured that the pool doesn't know
+     * of.
+     */
     public synchronized void capture() {
         captured = true;
     }
@@ -107,8 +110,8 @@ public final class FailingMemorySource implements MemorySource {
     }
 
     /**
-     * Makes one call of {@link #take}, {@link #giveBack} or {@link #reserve}, or of a method of a region that grows in place,
-     * fail and change nothing.
+     * Makes one call of {@link #take}, {@link #giveBack} or {@link #reserve}, or of a method of a region that grows in
+     * place, fail and change nothing.
      *
      * @param call which of those from now on, from 1
      * @param newFailure makes what it throws

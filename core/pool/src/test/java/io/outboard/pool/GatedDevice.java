@@ -8,8 +8,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A device whose work before a mark ends when the test says so. Marks are numbered from 0, of all work and of streams alike. Who waits
- * for one waits until then, or until a capture begins. Safe for any number of threads.
+ * A device whose work before a mark ends when the test says so. Marks are numbered from 0, of all work and of streams
+ * alike. Who waits for one waits until then, or until a capture begins. Safe for any number of threads.
  */
 class GatedDevice implements DeviceWork {
 

@@ -29,8 +29,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Random programs, with one allocation of host memory failing in each: the pool loses nothing, hands nothing out twice or without
- * memory behind it, and its numbers are right.
+ * Random programs, with one allocation of host memory failing in each: the pool loses nothing, hands nothing out twice
+ * or without memory behind it, and its numbers are right.
  */
 class HostMemoryTest {
 

@@ -24,8 +24,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Threads that contend get arenas of their own, without being told to: nothing here spreads them. How soon they contend is up to the
- * machine, so they go on until they do, for a while.
+ * Threads that contend get arenas of their own, without being told to: nothing here spreads them. How soon they contend
+ * is up to the machine, so they go on until they do, for a while.
  */
 @Timeout(120)
 class PoolContentionTest {

@@ -64,7 +64,10 @@ class PoolEmptyTest {
         }
     }
 
-    /** Limits in MiB and more bytes, and requests with their alignments, which are refused since a small block is in use. */
+    /**
+     * Limits in MiB and more bytes, and requests with their alignments, which are refused since a small block is in
+     * use.
+     */
     @ParameterizedTest
     @CsvSource({
         "1024, 0, 629145600, 536870912",

@@ -21,8 +21,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Errors of the virtual machine in the middle of things. Afterwards a pool is as if nothing had happened, or says at each call that it
- * is broken: it is never damaged in silence, and no lock stays taken.
+ * Errors of the virtual machine in the middle of things. Afterwards a pool is as if nothing had happened, or says at
+ * each call that it is broken: it is never damaged in silence, and no lock stays taken.
  */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PoolErrorsTest {

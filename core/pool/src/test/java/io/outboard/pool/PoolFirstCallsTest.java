@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A lambda or a class that is first needed when a pool has been in use for a while costs some free a millisecond then. What a
- * pool needs is loaded with the first block.
+ * A lambda or a class that is first needed when a pool has been in use for a while costs some free a millisecond then.
+ * What a pool needs is loaded with the first block.
  */
 class PoolFirstCallsTest {
 

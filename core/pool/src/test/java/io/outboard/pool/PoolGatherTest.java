@@ -323,7 +323,10 @@ class PoolGatherTest {
         assertEquals(DEVICE, source.availableBytes());
     }
 
-    /** Was chosen as a place, and then not found by a good fit, which looks at larger ones: moved to and fro, then refused. */
+    /**
+     * Was chosen as a place, and then not found by a good fit, which looks at larger ones: moved to and fro, then
+     * refused.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"tlsf", "segregated-fit"})
     void shouldFindABlockThatJustFits(final String strategy) {

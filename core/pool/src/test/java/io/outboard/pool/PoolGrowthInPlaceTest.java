@@ -431,7 +431,10 @@ class PoolGrowthInPlaceTest {
         assertEquals(0, pool.trimTo(0));
     }
 
-    /** A step took a busy device up to fifteen milliseconds, and the caller waited for all of it; too small ones are too many. */
+    /**
+     * A step took a busy device up to fifteen milliseconds, and the caller waited for all of it; too small ones are too
+     * many.
+     */
     @Test
     void shouldGrowInFewStepsWhileTheDeviceIsBusy() {
         final Pool pool = Pool.over(new FailingMemorySource(80 * GIB).growingInPlace())
@@ -458,7 +461,10 @@ class PoolGrowthInPlaceTest {
         assertTrue(steps <= 25, steps + " steps");
     }
 
-    /** Six threads with 40 MiB live held 1.4 GiB beside a device in use, when each arena grew by a quarter of what all held. */
+    /**
+     * Six threads with 40 MiB live held 1.4 GiB beside a device in use, when each arena grew by a quarter of what all
+     * held.
+     */
     @Test
     void shouldGrowAnArenaByWhatItHoldsItself() throws Exception {
         final Pool pool = Pool.over(new FailingMemorySource(80 * GIB).growingInPlace())

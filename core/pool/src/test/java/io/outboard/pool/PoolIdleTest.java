@@ -68,7 +68,10 @@ class PoolIdleTest {
         assertEquals(72 * MIB, pool.statistics().heldBytes());
     }
 
-    /** What waits since nobody asked the device yet isn't needed: else a pool that held much went on to hold half of it, then a quarter. */
+    /**
+     * What waits since nobody asked the device yet isn't needed: else a pool that held much went on to hold half of it,
+     * then a quarter.
+     */
     @Test
     void shouldGiveBackABurstAtOnceThoughFreesWaitForTheDevice() {
         final Pool pool = Pool.over(new VirtualMemorySource(80L << 30))

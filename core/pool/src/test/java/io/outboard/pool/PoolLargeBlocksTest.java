@@ -34,8 +34,8 @@ class PoolLargeBlocksTest {
     }
 
     /**
-     * What other arenas have free serves a request that has no room to grow: with 16 threads each waited for the one that grew, 0.1 ms at the
-     * mean, to learn that there is none (H100, 2026-11-27).
+     * What other arenas have free serves a request that has no room to grow: with 16 threads each waited for the one
+     * that grew, 0.1 ms at the mean, to learn that there is none (H100, 2026-11-27).
      */
     @Test
     void shouldServeARequestWhileAnotherArenaGrows() throws Exception {

@@ -170,7 +170,10 @@ class PoolMarksTest {
         assertEquals(0, device.marksOut());
     }
 
-    /** A device far behind: the first 32 marks were all that there were until it had come so far, and then memory came back all at once. */
+    /**
+     * A device far behind: the first 32 marks were all that there were until it had come so far, and then memory came
+     * back all at once.
+     */
     @Test
     void shouldGetMemoryBackLittleByLittleFromADeviceThatIsFarBehind() {
         final AtomicInteger made = new AtomicInteger();
@@ -202,7 +205,10 @@ class PoolMarksTest {
         }
     }
 
-    /** Another pool over the same device has all marks: it counted as a device that can't be marked, and the request was refused. */
+    /**
+     * Another pool over the same device has all marks: it counted as a device that can't be marked, and the request was
+     * refused.
+     */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldWaitForAMarkThatOthersHave() throws Exception {
@@ -300,7 +306,10 @@ class PoolMarksTest {
         assertEquals(256, arena.limboBytes(), "of a stream, too");
     }
 
-    /** The device fails when it is to forget one of two marks: the other was never looked at again, and the end waited for ever. */
+    /**
+     * The device fails when it is to forget one of two marks: the other was never looked at again, and the end waited
+     * for ever.
+     */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldWaitForWorkThoughTheDeviceFailedToForgetAMark() {

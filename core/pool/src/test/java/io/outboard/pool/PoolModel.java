@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A program on a simulated device, beside what must be true of its pool. Blocks freed are remembered with all work that was
- * submitted before, whatever it uses: as long as some of it is unfinished, none of their bytes may be handed out.
+ * A program on a simulated device, beside what must be true of its pool. Blocks freed are remembered with all work that
+ * was submitted before, whatever it uses: as long as some of it is unfinished, none of their bytes may be handed out.
  */
 final class PoolModel {
 

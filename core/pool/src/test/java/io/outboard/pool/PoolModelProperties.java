@@ -21,9 +21,9 @@ import net.jqwik.api.lifecycle.AddLifecycleHook;
 import net.jqwik.api.lifecycle.PropagationMode;
 
 /**
- * Random programs of launches, frees and allocations on several streams, for each policy, over whole regions and over one
- * that grows in place. Seed and number of tries as with
- * the strategies' model properties: {@code -Dtest=PoolModelProperties -Doutboard.seed=SEED -Doutboard.long=500}.
+ * Random programs of launches, frees and allocations on several streams, for each policy, over whole regions and over
+ * one that grows in place. Seed and number of tries as with the strategies' model properties: {@code
+ * -Dtest=PoolModelProperties -Doutboard.seed=SEED -Doutboard.long=500}.
  */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class PoolModelProperties {

@@ -5,12 +5,12 @@ import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Who holds which addresses, and what the device was doing when the others were freed; kept apart from the pool, and only by what
- * is handed out and freed. At each allocation: nobody else holds any byte of it, and each kernel launched before a byte was freed has
- * ended, unless the byte is handed out on the stream that it was freed on.
+ * Who holds which addresses, and what the device was doing when the others were freed; kept apart from the pool, and
+ * only by what is handed out and freed. At each allocation: nobody else holds any byte of it, and each kernel launched
+ * before a byte was freed has ended, unless the byte is handed out on the stream that it was freed on.
  *
- * <p>Never a false alarm: a block counts as free before the pool hears of it, and as handed out when it says so. Safe for any number
- * of threads.
+ * <p>Never a false alarm: a block counts as free before the pool hears of it, and as handed out when it says so. Safe
+ * for any number of threads.
  */
 final class PoolOracle {
 

@@ -20,9 +20,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * A request is refused only if nothing could serve it. All blocks have one size, so that nothing is fragmented, and never are more in
- * use than there is room for; the device is busy, so that much of the rest is in limbo. Then nothing may be refused, whoever overtakes
- * whom.
+ * A request is refused only if nothing could serve it. All blocks have one size, so that nothing is fragmented, and
+ * never are more in use than there is room for; the device is busy, so that much of the rest is in limbo. Then nothing
+ * may be refused, whoever overtakes whom.
  */
 @Timeout(120)
 class PoolRefusalTest {

@@ -16,8 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Threads that allocate and free as fast as they can, ten MiB live each in blocks of up to a MiB. What one of them waited for
- * must not be taken by another in such a way that this one makes the pool grow, or fails.
+ * Threads that allocate and free as fast as they can, ten MiB live each in blocks of up to a MiB. What one of them
+ * waited for must not be taken by another in such a way that this one makes the pool grow, or fails.
  */
 class PoolStarvationTest {
 
@@ -87,8 +87,8 @@ class PoolStarvationTest {
     }
 
     /**
-     * While the device is busy it may grow up to its bound. A thread that had decided to grow, and then waited while another grew,
-     * doubled what that one had made. In 600 short pools fifteen held too much: most grow soon.
+     * While the device is busy it may grow up to its bound. A thread that had decided to grow, and then waited while
+     * another grew, doubled what that one had made. In 600 short pools fifteen held too much: most grow soon.
      */
     @Test
     void shouldStayWithinItsBoundWhileTheDeviceIsBusy() throws InterruptedException {

@@ -225,7 +225,9 @@ class PoolStreamReuseTest {
         assertEquals(0, pool.trimTo(0));
     }
 
-    /** Its stream couldn't be marked: a mark of all work serves as well, and is made before the pool takes more memory. */
+    /**
+     * Its stream couldn't be marked: a mark of all work serves as well, and is made before the pool takes more memory.
+     */
     @Test
     void shouldUseWhatAStreamHasFreedBeforeItGrows() {
         final Pool pool = Pool.over(new VirtualMemorySource(64 * MIB))
@@ -296,7 +298,10 @@ class PoolStreamReuseTest {
                 .build();
     }
 
-    /** With one lock for all streams sixteen threads with a stream each did 0.4 million operations a second (16 cores, 2026-11-27). */
+    /**
+     * With one lock for all streams sixteen threads with a stream each did 0.4 million operations a second (16 cores,
+     * 2026-11-27).
+     */
     @Test
     void shouldServeAStreamWhileAnotherIsInUse() throws Exception {
         try (Pool pool = ofTwoArenas()) {

@@ -7,11 +7,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A device whose streams a test advances by hand. Work is known by its number in its stream, from 1; a stream finishes its
- * work in order, and exists from its first mention to {@link #endStream}; {@link #beginStream} gives its handle to another one, as
- * drivers do. Waiting finishes what is waited for: so does asking about one mark again and again.
+ * A device whose streams a test advances by hand. Work is known by its number in its stream, from 1; a stream finishes
+ * its work in order, and exists from its first mention to {@link #endStream}; {@link #beginStream} gives its handle to
+ * another one, as drivers do. Waiting finishes what is waited for: so does asking about one mark again and again.
  *
- * <p>It is strict: to mark or number a stream that has ended, and to use a mark that was released throw. Thread-safety: safe for any number of threads.
+ * <p>It is strict: to mark or number a stream that has ended, and to use a mark that was released throw. Thread-safety:
+ * safe for any number of threads.
  */
 public final class SimulatedDevice implements DeviceWork {
 

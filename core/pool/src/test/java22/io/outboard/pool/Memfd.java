@@ -13,8 +13,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * A file of Linux that is memory only, and addresses to map parts of it at: {@code memfd_create}, {@code mmap} and what goes with
- * them, by {@code java.lang.foreign}. Constants are those of x86-64 and AArch64. Safe for any number of threads.
+ * A file of Linux that is memory only, and addresses to map parts of it at: {@code memfd_create}, {@code mmap} and what
+ * goes with them, by {@code java.lang.foreign}. Constants are those of x86-64 and AArch64. Safe for any number of
+ * threads.
  */
 final class Memfd implements AutoCloseable {
 

@@ -15,9 +15,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A device of real pages, whose regions can move them: a {@link Memfd} divided into slots of 2 MiB, each of which is free or mapped
- * at one unit of a region's addresses. There is nothing behind any other address, so to touch it ends the process; and what is
- * given back loses its pages, which the kernel counts.
+ * A device of real pages, whose regions can move them: a {@link Memfd} divided into slots of 2 MiB, each of which is
+ * free or mapped at one unit of a region's addresses. There is nothing behind any other address, so to touch it ends
+ * the process; and what is given back loses its pages, which the kernel counts.
  *
  * <pre>{@code
  *   | unit | hole | unit | hole | hole | unit |      addresses      |

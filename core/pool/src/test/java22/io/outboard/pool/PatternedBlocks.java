@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Blocks of a pool over a {@link MemfdMemorySource} with bytes in each page that no other block has, nor another page: written when the
- * block is handed out, read again before it is freed. Confined to one thread.
+ * Blocks of a pool over a {@link MemfdMemorySource} with bytes in each page that no other block has, nor another page:
+ * written when the block is handed out, read again before it is freed. Confined to one thread.
  */
 final class PatternedBlocks {
 

@@ -25,8 +25,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Memory that moves beneath free space, with real pages: blocks keep their bytes, each can be written from the first byte to the last,
- * and what is given back is gone, as the kernel counts. A pool that is wrong about where there is memory ends the process.
+ * Memory that moves beneath free space, with real pages: blocks keep their bytes, each can be written from the first
+ * byte to the last, and what is given back is gone, as the kernel counts. A pool that is wrong about where there is
+ * memory ends the process.
  */
 @Timeout(60)
 @EnabledOnOs(
@@ -151,7 +152,10 @@ class PoolMemfdTest {
         assertEquals(0, source.heldBytes());
     }
 
-    /** Asks for a block, and makes room if there isn't enough memory, or so much of it between others that units can't move. */
+    /**
+     * Asks for a block, and makes room if there isn't enough memory, or so much of it between others that units can't
+     * move.
+     */
     private static void step(final Pool pool, final PatternedBlocks blocks, final Random random) {
         final int choice = random.nextInt(64);
         if (choice == 0) {

@@ -14,7 +14,9 @@ final class Account {
     /** The highest number of a lease that a client may state. None comes near it by asking for leases. */
     static final long MOST_STATED_LEASE = (1L << 62) - 1;
 
-    /** How much a client may state, in bytes: more than any device has, and of 16384 clients the sum is a long still. */
+    /**
+     * How much a client may state, in bytes: more than any device has, and of 16384 clients the sum is a long still.
+     */
     static final long MOST_STATED_BYTES = 1L << 48;
 
     /** How many leases a client may state: each costs the lender some hundred bytes. */
@@ -26,7 +28,9 @@ final class Account {
     /** By the lease's number, which is this connection's own. */
     final Map<Long, Long> leases = new TreeMap<>();
 
-    /** Those that others may have, too, by number; on the ledger with {@link #leases} if they are counted to this one. */
+    /**
+     * Those that others may have, too, by number; on the ledger with {@link #leases} if they are counted to this one.
+     */
     final Map<Long, Shares.Share> shares = new TreeMap<>();
 
     /** Numbers of leases whose memory is being made. */

@@ -12,16 +12,16 @@ import java.util.List;
  *
  * <ol>
  *   <li>What a name's quota doesn't allow is refused at once.
- *   <li>What is guaranteed, and for which there is room, is lent at once. For the rest, first come, first served: what there is room
- *       for waits while somebody who came before waits.
- *   <li>What there is no room for makes those give back who have more than is guaranteed to them ({@link Outcome#press}), all at once,
- *       and waits while one of them hasn't answered: for {@link #PATIENCE_NANOS}, and until its own deadline. Who waits itself isn't
- *       waited for, nor asked: two would wait for each other.
+ *   <li>What is guaranteed, and for which there is room, is lent at once. For the rest, first come, first served:
+ *       what there is room for waits while somebody who came before waits.
+ *   <li>What there is no room for makes those give back who have more than is guaranteed to them ({@link
+ *       Outcome#press}), all at once, and waits while one of them hasn't answered: for {@link #PATIENCE_NANOS}, and
+ *       until its own deadline. Who waits itself isn't waited for, nor asked: two would wait for each other.
  *   <li>When nobody is left to wait for it is refused: <em>full</em>.
  * </ol>
  *
- * <p>Who gave less than it was asked for has no more to give, and isn't asked again for {@link #PAUSE_NANOS}: to be asked means to wait for
- * one's device. Who stops answering costs the others {@link #PATIENCE_NANOS} once.
+ * <p>Who gave less than it was asked for has no more to give, and isn't asked again for {@link #PAUSE_NANOS}: to be
+ * asked means to wait for one's device. Who stops answering costs the others {@link #PATIENCE_NANOS} once.
  *
  * <p>The clock is the caller's. Confined to the lender's thread. O(waiting x clients) for a call.
  */

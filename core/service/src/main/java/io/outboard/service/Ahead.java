@@ -7,8 +7,9 @@ import io.outboard.service.wire.MessageType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides when a client asks for a lease before it needs it: when it has just taken several of one size, one soon after the other. There
- * is never more than one such lease, and it goes back if it isn't taken soon. The clock is the caller's.
+ * Decides when a client asks for a lease before it needs it: when it has just taken several of one size, one soon after
+ * the other. There is never more than one such lease, and it goes back if it isn't taken soon. The clock is the
+ * caller's.
  *
  * <p>External lock required: the connection's.
  */
@@ -111,7 +112,10 @@ final class Ahead {
         return null;
     }
 
-    /** The client shrinks, or others need memory: nothing is kept ahead, and growth isn't steady. What is to go back; or null. */
+    /**
+     * The client shrinks, or others need memory: nothing is kept ahead, and growth isn't steady. What is to go back; or
+     * null.
+     */
     @Nullable
     Lease stop() {
         count = 0;

@@ -16,15 +16,18 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the lender does with messages: it keeps the {@link Ledger}, asks {@link Admission}, has memory made and sends it. Confined to the
- * lender's thread, but for what makes memory, which takes its time elsewhere.
+ * What the lender does with messages: it keeps the {@link Ledger}, asks {@link Admission}, has memory made and sends
+ * it. Confined to the lender's thread, but for what makes memory, which takes its time elsewhere.
  *
- * <p>What the ledger has room for and the device hasn't yet, since it takes a moment to get back what a dead client had mapped, is tried
- * again until the request's deadline. Nobody else waits for that.
+ * <p>What the ledger has room for and the device hasn't yet, since it takes a moment to get back what a dead client had
+ * mapped, is tried again until the request's deadline. Nobody else waits for that.
  */
 final class Desk implements Admission.Outcome {
 
-    /** Memory that isn't back yet is tried so often: it costs the device some microseconds, and was back 0.5 s after a client's death. */
+    /**
+     * Memory that isn't back yet is tried so often: it costs the device some microseconds, and was back 0.5 s after a
+     * client's death.
+     */
     private static final long RETRY_NANOS = 5_000_000;
 
     /** More must be a mistake. */

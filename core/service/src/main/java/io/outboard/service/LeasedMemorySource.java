@@ -18,12 +18,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Memory of a {@link Lender} that lends this machine's ({@link LendingDevice#memory}), for a pool that grows and gives back in leases. The
- * pool allocates inside of them without a message.
+ * Memory of a {@link Lender} that lends this machine's ({@link LendingDevice#memory}), for a pool that grows and gives
+ * back in leases. The pool allocates inside of them without a message.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: a lease for each piece of a region, see {@link LenderConnection}. When there is no
- * more, {@link DeviceOutOfMemoryException} says whether that is the device, and who holds it, the quota, or that the lender is gone; what
- * is leased stays as it is then.
+ * <p>Thread-safety: safe for any number of threads. Cost: a lease for each piece of a region, see {@link
+ * LenderConnection}. When there is no more, {@link DeviceOutOfMemoryException} says whether that is the device, and who
+ * holds it, the quota, or that the lender is gone; what is leased stays as it is then.
  */
 public final class LeasedMemorySource implements MemorySource {
 
@@ -59,11 +59,12 @@ public final class LeasedMemorySource implements MemorySource {
      * Connects to a lender.
      *
      * @param socket the lender's path
-     * @param name by which it knows the quota: ASCII letters, digits, {@code .}, {@code _} and {@code -}, 1 to 32 of them
+     * @param name by which it knows the quota: ASCII letters, digits, {@code .}, {@code _} and {@code -}, 1 to 32
+     *     of them
      * @return a source, to be closed
      * @throws IllegalArgumentException if an argument is none
-     * @throws IOException if there is no lender, it is another user's, speaks another version, turns this client away or lends another
-     *     device's memory; or if this isn't Linux, or the JDK older than 22
+     * @throws IOException if there is no lender, it is another user's, speaks another version, turns this client
+     *     away or lends another device's memory; or if this isn't Linux, or the JDK older than 22
      */
     public static LeasedMemorySource connect(final Path socket, final String name) throws IOException {
         return over(LenderConnection.connect(socket, name), socket);
@@ -147,15 +148,16 @@ public final class LeasedMemorySource implements MemorySource {
     }
 
     /**
-     * Makes memory that other clients of the lender can have, too, without a copy: those that are told its ticket. It is a lease of its
-     * own, not a pool's, and zero. It is counted to this client, then to the next one that still has it.
+     * Makes memory that other clients of the lender can have, too, without a copy: those that are told its ticket. It
+     * is a lease of its own, not a pool's, and zero. It is counted to this client, then to the next one that still has
+     * it.
      *
      * @param bytes how much, {@code 0 < bytes}; rounded up to a multiple of {@link LenderConnection#unitBytes}
      * @return the memory, to be closed; {@link #close} closes it as well
      * @throws IllegalArgumentException if {@code bytes} is outside of its range
      * @throws IllegalStateException if this source is closed
-     * @throws DeviceOutOfMemoryException as {@link LenderConnection#lease(long)}, or if the lender has as many shared leases as it may.
-     *     Nothing is leased
+     * @throws DeviceOutOfMemoryException as {@link LenderConnection#lease(long)}, or if the lender has as many
+     *     shared leases as it may. Nothing is leased
      */
     public SharedMemory share(final long bytes) {
         checkOpenNow();
@@ -166,12 +168,13 @@ public final class LeasedMemorySource implements MemorySource {
      * Maps memory that another client of the lender shares.
      *
      * @param ticket the other's {@link SharedMemory#ticket}
-     * @param isReadOnly whether this process is to read only; its lender gives it a descriptor then that can't be mapped otherwise
+     * @param isReadOnly whether this process is to read only; its lender gives it a descriptor then that can't be
+     *     mapped otherwise
      * @return the memory, to be closed; {@link #close} closes it as well
      * @throws IllegalArgumentException if {@code ticket} doesn't consist of 32 hexadecimal digits
      * @throws IllegalStateException if this source is closed
-     * @throws IOException if no shared lease has the ticket: all have closed it, say, or the lender has been started anew since it was
-     *     made; or if there is no lender, or no descriptor left. Nothing is opened
+     * @throws IOException if no shared lease has the ticket: all have closed it, say, or the lender has been
+     *     started anew since it was made; or if there is no lender, or no descriptor left. Nothing is opened
      */
     public SharedMemory open(final String ticket, final boolean isReadOnly) throws IOException {
         checkOpenNow();
@@ -231,8 +234,8 @@ public final class LeasedMemorySource implements MemorySource {
      * The bytes of a block, to be read and written.
      *
      * @param address where it begins, in memory that this source has out
-     * @param bytes how many, {@code 0 < bytes}; all must be the caller's, which isn't checked. To touch them once they are given back ends
-     *     the process
+     * @param bytes how many, {@code 0 < bytes}; all must be the caller's, which isn't checked. To touch them once
+     *     they are given back ends the process
      * @return a direct buffer, in the machine's order as {@link ByteBuffer#order} says
      */
     public ByteBuffer view(final long address, final int bytes) {

@@ -9,8 +9,9 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Reserved addresses, and leases mapped behind some of them, each of which is a piece. There is nothing behind any other address: to touch
- * it ends the process. A piece's descriptor is closed once it is mapped, and it moves by being mapped again.
+ * Reserved addresses, and leases mapped behind some of them, each of which is a piece. There is nothing behind any
+ * other address: to touch it ends the process. A piece's descriptor is closed once it is mapped, and it moves by being
+ * mapped again.
  *
  * <p>Safe for any number of threads.
  */

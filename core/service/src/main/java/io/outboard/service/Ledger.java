@@ -9,18 +9,19 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Who has been lent how much, and who may be lent more. Numbers only: the memory is the device's, and nothing here waits.
+ * Who has been lent how much, and who may be lent more. Numbers only: the memory is the device's, and nothing here
+ * waits.
  *
- * <p>Whoever connects by one name shares its {@link Quota}. What is guaranteed to a name and not lent to it is reserved, whether anybody
- * of that name is connected or not:
+ * <p>Whoever connects by one name shares its {@link Quota}. What is guaranteed to a name and not lent to it is
+ * reserved, whether anybody of that name is connected or not:
  *
  * <pre>{@code
  *   |  lent to a      |  lent to b | reserved for b |  room for a, as far as its quota goes  |
  *   0                                                                                  limitBytes
  * }</pre>
  *
- * <p>After the lender was started anew, clients state what they hold, and that is true whatever the quotas say: then there may be less
- * than no room. Confined to the lender's thread. O(names) for each call.
+ * <p>After the lender was started anew, clients state what they hold, and that is true whatever the quotas say: then
+ * there may be less than no room. Confined to the lender's thread. O(names) for each call.
  */
 final class Ledger {
 

@@ -8,17 +8,21 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * Lends a device's memory to other processes, in leases: physical memory of its own each, which the client maps and divides by itself.
+ * Lends a device's memory to other processes, in leases: physical memory of its own each, which the client maps and
+ * divides by itself.
  *
- * <p>A ledger and no more: the lender maps nothing, and nothing that comes back is lent again. The device gives memory out once the last
- * mapping of it is gone, so what a kernel of a dead client still writes to can't be lent, and no guess about timing is needed. A
- * connection is all that keeps leases on the ledger: when it ends, however the client ended, they are off it.
+ * <p>A ledger and no more: the lender maps nothing, and nothing that comes back is lent again. The device gives memory
+ * out once the last mapping of it is gone, so what a kernel of a dead client still writes to can't be lent, and no
+ * guess about timing is needed. A connection is all that keeps leases on the ledger: when it ends, however the client
+ * ended, they are off it.
  *
- * <p>Who may have how much {@link Quota}s say. Where there is no room, those with more than is guaranteed to them are asked to give back.
+ * <p>Who may have how much {@link Quota}s say. Where there is no room, those with more than is guaranteed to them are
+ * asked to give back.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: one thread, which waits for nobody, and a few in which memory is made; some
- * hundred bytes of host memory for a lease. It is seen by JMX, as {@link LenderMXBean}, and by JFR, as {@code io.outboard.LenderActivity}. A lender that ends takes nothing from its clients: another one at the same path is told what
- * they hold.
+ * <p>Thread-safety: safe for any number of threads. Cost: one thread, which waits for nobody, and a few in which memory
+ * is made; some hundred bytes of host memory for a lease. It is seen by JMX, as {@link LenderMXBean}, and by JFR, as
+ * {@code io.outboard.LenderActivity}. A lender that ends takes nothing from its clients: another one at the same path
+ * is told what they hold.
  */
 public final class Lender implements AutoCloseable {
 

@@ -45,7 +45,8 @@ public final class LenderBuilder {
     }
 
     /**
-     * How many leases of the size that is asked for most are made ahead of need; 0 is the default. They are memory that nobody has.
+     * How many leases of the size that is asked for most are made ahead of need; 0 is the default. They are memory that
+     * nobody has.
      *
      * @param count {@code 0 <= count <= 64}
      * @return this builder
@@ -75,8 +76,8 @@ public final class LenderBuilder {
     }
 
     /**
-     * How long a lender that follows another one lends nothing, so that the other's clients can state what they hold; a second by
-     * default. One that is the first at its path doesn't wait.
+     * How long a lender that follows another one lends nothing, so that the other's clients can state what they hold; a
+     * second by default. One that is the first at its path doesn't wait.
      *
      * @param time {@code 0 <= time <= 1 minute}
      * @return this builder
@@ -110,11 +111,13 @@ public final class LenderBuilder {
     /**
      * Starts to lend.
      *
-     * @param socket the file that clients connect to, which only this user may; a file beside it, with {@code .lock} behind its name, stays
+     * @param socket the file that clients connect to, which only this user may; a file beside it, with {@code
+     *     .lock} behind its name, stays
      * @return a lender, which has the device and closes it
-     * @throws IllegalArgumentException if the path has more than 107 bytes, or more is guaranteed than the device has
-     * @throws IOException if another lender has the path, another file is there, or this isn't Linux or the JDK older than 22; nothing
-     *     changes, and the device is open
+     * @throws IllegalArgumentException if the path has more than 107 bytes, or more is guaranteed than the device
+     *     has
+     * @throws IOException if another lender has the path, another file is there, or this isn't Linux or the JDK
+     *     older than 22; nothing changes, and the device is open
      */
     public Lender start(final Path socket) throws IOException {
         final Linux linux = LinuxCalls.find();

@@ -18,15 +18,15 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client's connection to a {@link Lender}: it asks for leases and gives them back. How their memory is mapped, and when that may be
- * unmapped, is the caller's to know.
+ * A client's connection to a {@link Lender}: it asks for leases and gives them back. How their memory is mapped, and
+ * when that may be unmapped, is the caller's to know.
  *
- * <p>What is leased stays leased while this process and the connection live. If the lender ends, leases stay as they are, new ones are
- * refused, and as soon as there is a lender at the path again it is told what is held. In steady growth a lease is asked for before it is
- * needed; it goes back when it isn't.
+ * <p>What is leased stays leased while this process and the connection live. If the lender ends, leases stay as they
+ * are, new ones are refused, and as soon as there is a lender at the path again it is told what is held. In steady
+ * growth a lease is asked for before it is needed; it goes back when it isn't.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: a thread that waits, and one more for a moment when the lender wants memory back;
- * a lease costs two messages each way, and what the device needs to make memory.
+ * <p>Thread-safety: safe for any number of threads. Cost: a thread that waits, and one more for a moment when the
+ * lender wants memory back; a lease costs two messages each way, and what the device needs to make memory.
  */
 public final class LenderConnection implements Lease.Source {
 
@@ -73,11 +73,12 @@ public final class LenderConnection implements Lease.Source {
      * Connects to a lender.
      *
      * @param socket the lender's path
-     * @param name by which it knows the quota: ASCII letters, digits, {@code .}, {@code _} and {@code -}, 1 to 32 of them
+     * @param name by which it knows the quota: ASCII letters, digits, {@code .}, {@code _} and {@code -}, 1 to 32
+     *     of them
      * @return a connection, to be closed
      * @throws IllegalArgumentException if an argument is none
-     * @throws IOException if there is no lender, it is another user's, speaks another version or turns this client away; or if this isn't
-     *     Linux, or the JDK older than 22
+     * @throws IOException if there is no lender, it is another user's, speaks another version or turns this client
+     *     away; or if this isn't Linux, or the JDK older than 22
      */
     public static LenderConnection connect(final Path socket, final String name) throws IOException {
         return connect(LinuxCalls.find(), socket, name, GRACE_NANOS);
@@ -143,7 +144,8 @@ public final class LenderConnection implements Lease.Source {
     }
 
     /**
-     * How long a lease may wait for others to give back, and for what a dead client's memory takes to come back; 5 s by default.
+     * How long a lease may wait for others to give back, and for what a dead client's memory takes to come back; 5 s by
+     * default.
      *
      * @param time {@code 0 <= time}; 0 means that others aren't asked
      * @throws IllegalArgumentException if it is negative

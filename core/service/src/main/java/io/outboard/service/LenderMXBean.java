@@ -3,11 +3,12 @@ package io.outboard.service;
 import java.util.List;
 
 /**
- * A {@link Lender} as JMX clients see it, under {@code io.outboard:type=Lender,socket="..."}, the socket's path quoted as
- * {@link javax.management.ObjectName#quote} does. It is registered with the platform's MBean server while the lender runs.
+ * A {@link Lender} as JMX clients see it, under {@code io.outboard:type=Lender,socket="..."}, the socket's path quoted
+ * as {@link javax.management.ObjectName#quote} does. It is registered with the platform's MBean server while the lender
+ * runs.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: each attribute but the counts waits for the lender's thread, which waits for
- * nobody. Names begin with {@code get} since JMX makes attributes of such methods only.
+ * <p>Thread-safety: safe for any number of threads. Cost: each attribute but the counts waits for the lender's thread,
+ * which waits for nobody. Names begin with {@code get} since JMX makes attributes of such methods only.
  */
 public interface LenderMXBean {
 

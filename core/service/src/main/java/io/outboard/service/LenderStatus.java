@@ -16,7 +16,8 @@ import java.util.function.ToLongFunction;
  *
  * @param device what memory it lends, such as {@code memory}
  * @param limitBytes how much it lends in all, in bytes
- * @param lentBytes what clients hold, in bytes; beyond the limit only if clients held more when the lender was started anew
+ * @param lentBytes what clients hold, in bytes; beyond the limit only if clients held more when the lender was
+ *     started anew
  * @param spareBytes what is made ahead of need, in bytes
  * @param clients those that are connected, in the order in which they came
  */

@@ -28,7 +28,10 @@ final class Makers {
         this.poster = poster;
     }
 
-    /** Makes memory, after that time, and has one of these called in the lender's thread; none where the end comes first. */
+    /**
+     * Makes memory, after that time, and has one of these called in the lender's thread; none where the end comes
+     * first.
+     */
     void make(
             final LendingDevice device,
             final long bytes,

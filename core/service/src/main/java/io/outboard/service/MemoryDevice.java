@@ -6,7 +6,10 @@ import io.outboard.service.linux.LinuxCalls;
 import io.outboard.service.linux.LinuxException;
 import java.io.IOException;
 
-/** See {@link LendingDevice#memory}. The limit is kept by the lender's ledger alone. Tests extend it by devices that are slow or full. */
+/**
+ * See {@link LendingDevice#memory}. The limit is kept by the lender's ledger alone. Tests extend it by devices that are
+ * slow or full.
+ */
 class MemoryDevice implements LendingDevice {
 
     /** As clients know it. */

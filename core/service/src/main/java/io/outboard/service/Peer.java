@@ -9,8 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection, as the lender has it. Never waits: what there is no room for is kept until there is, and who doesn't read for too
- * long is given up. Confined to the lender's thread.
+ * One connection, as the lender has it. Never waits: what there is no room for is kept until there is, and who doesn't
+ * read for too long is given up. Confined to the lender's thread.
  */
 final class Peer {
 

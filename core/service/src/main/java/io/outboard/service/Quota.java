@@ -40,8 +40,8 @@ public record Quota(long guaranteedBytes, long mostBytes) {
      * Reads a quota as a command line has it.
      *
      * @param argument what the quota is for; it begins the message of a failure
-     * @param text {@code GUARANTEED:MOST}, sizes as {@link ByteSize#parse} reads them, such as {@code 1GiB:4GiB}; an empty size is
-     *     nothing guaranteed, or no bound
+     * @param text {@code GUARANTEED:MOST}, sizes as {@link ByteSize#parse} reads them, such as {@code 1GiB:4GiB};
+     *     an empty size is nothing guaranteed, or no bound
      * @return the quota
      * @throws IllegalArgumentException if it isn't that
      */

@@ -10,8 +10,8 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * The lender's thread: waits for connections, messages and time, and never for a client or the device. Other threads {@link #post} what
- * is to be done in it.
+ * The lender's thread: waits for connections, messages and time, and never for a client or the device. Other threads
+ * {@link #post} what is to be done in it.
  */
 final class Serving implements Runnable {
 

@@ -14,12 +14,12 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * A lease of its own that other clients of the lender may map, too, without a copy: {@link LeasedMemorySource#share} makes one,
- * {@link LeasedMemorySource#open} maps another client's. It lives until all that have it have closed it, or are gone. Nobody keeps one
- * from reading what another is just writing: the programs must agree on who may when.
+ * A lease of its own that other clients of the lender may map, too, without a copy: {@link LeasedMemorySource#share}
+ * makes one, {@link LeasedMemorySource#open} maps another client's. It lives until all that have it have closed it, or
+ * are gone. Nobody keeps one from reading what another is just writing: the programs must agree on who may when.
  *
- * <p>Thread-safety: safe for any number of threads, but {@link #close} while others use the memory ends the process. Cost: a lease, and a
- * descriptor of the lender's.
+ * <p>Thread-safety: safe for any number of threads, but {@link #close} while others use the memory ends the process.
+ * Cost: a lease, and a descriptor of the lender's.
  */
 public final class SharedMemory implements AutoCloseable {
 
@@ -170,7 +170,8 @@ public final class SharedMemory implements AutoCloseable {
      *
      * @param offset of the first, in bytes, {@code 0 <= offset}
      * @param bytes how many, {@code 0 < bytes}, {@code offset + bytes <= bytes()}
-     * @return a direct buffer, in the machine's order as {@link ByteBuffer#order} says, that can't be written to if this is read-only
+     * @return a direct buffer, in the machine's order as {@link ByteBuffer#order} says, that can't be written to if
+     *     this is read-only
      * @throws IllegalArgumentException if an argument is outside of its range
      * @throws IllegalStateException if this is closed
      */

@@ -12,12 +12,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Leases that several clients have, on purpose: who knows a lease's ticket may open it. It is on the ledger once, for the client that has had
- * it longest of those that still have it; when the last one has closed it, it is gone. As long as somebody has it the lender keeps its
- * descriptor, for those who open it next.
+ * Leases that several clients have, on purpose: who knows a lease's ticket may open it. It is on the ledger once, for
+ * the client that has had it longest of those that still have it; when the last one has closed it, it is gone. As long
+ * as somebody has it the lender keeps its descriptor, for those who open it next.
  *
- * <p>A lender that follows another is told which shared leases there are, and has no descriptor of them: they are counted once as
- * before, and can't be opened any more. Confined to the lender's thread.
+ * <p>A lender that follows another is told which shared leases there are, and has no descriptor of them: they are
+ * counted once as before, and can't be opened any more. Confined to the lender's thread.
  */
 final class Shares {
 
@@ -39,7 +39,10 @@ final class Shares {
         private final Set<Holder> holders = new LinkedHashSet<>();
         private final LendingDevice.@Nullable Memory memory;
 
-        /** What is being sent, and one while somebody has the lease: the descriptor's number mustn't become another's meanwhile. */
+        /**
+         * What is being sent, and one while somebody has the lease: the descriptor's number mustn't become another's
+         * meanwhile.
+         */
         private int uses = 1;
 
         private Share(final String ticket, final long bytes, final LendingDevice.@Nullable Memory memory) {
@@ -181,7 +184,9 @@ final class Shares {
         return true;
     }
 
-    /** A client has a lease no longer, shared or not; its size, in bytes, and 0 if the client hasn't one of that number. */
+    /**
+     * A client has a lease no longer, shared or not; its size, in bytes, and 0 if the client hasn't one of that number.
+     */
     long giveBack(final Account account, final long lease) {
         final Share share = account.shares.remove(lease);
         if (share == null) {

@@ -18,8 +18,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The file that clients connect to, which one lender has at a time: it holds a lock on another file beside it, {@code PATH.lock}, as long
- * as it lives. That one stays, since who deletes it may delete another's.
+ * The file that clients connect to, which one lender has at a time: it holds a lock on another file beside it, {@code
+ * PATH.lock}, as long as it lives. That one stays, since who deletes it may delete another's.
  *
  * <p>Confined to one thread.
  */
@@ -28,8 +28,8 @@ final class SocketFile {
     private static final String LOCK_SUFFIX = ".lock";
 
     /**
-     * Those of this process. Linux drops a process's locks on a file when any of its descriptors of that is closed, so a second one must
-     * not even be opened.
+     * Those of this process. Linux drops a process's locks on a file when any of its descriptors of that is closed, so
+     * a second one must not even be opened.
      */
     private static final Set<Path> TAKEN = ConcurrentHashMap.newKeySet();
 

@@ -5,8 +5,8 @@ import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory that is made ahead of need, and has never been lent: of the size that was asked for most of late. Confined to the lender's
- * thread.
+ * Memory that is made ahead of need, and has never been lent: of the size that was asked for most of late. Confined to
+ * the lender's thread.
  */
 final class Spares {
 

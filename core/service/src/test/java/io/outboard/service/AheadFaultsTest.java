@@ -24,7 +24,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is asked for ahead of need isn't answered, or not well, or can't be asked for: what is needed is served as before. */
+/**
+ * What is asked for ahead of need isn't answered, or not well, or can't be asked for: what is needed is served as
+ * before.
+ */
 @Timeout(60)
 class AheadFaultsTest {
 

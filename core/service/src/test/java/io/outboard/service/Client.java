@@ -14,9 +14,10 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * A client in a process of its own, with a pool whose blocks have its pattern in each of their words. Reads commands from standard input:
- * {@code allocate BYTES} (checks that what it is given is zero or its own), {@code free}, {@code check}, {@code trim}, {@code deadline
- * MILLIS}, {@code share BYTES} (answers the ticket), {@code open TICKET PATTERN}, {@code end}. Answers {@code ok}, or what is wrong.
+ * A client in a process of its own, with a pool whose blocks have its pattern in each of their words. Reads commands
+ * from standard input: {@code allocate BYTES} (checks that what it is given is zero or its own), {@code free}, {@code
+ * check}, {@code trim}, {@code deadline MILLIS}, {@code share BYTES} (answers the ticket), {@code open TICKET PATTERN},
+ * {@code end}. Answers {@code ok}, or what is wrong.
  */
 final class Client {
 

@@ -11,7 +11,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 
-/** A process of its own that runs {@link Client}: it is told what to do a line at a time, and answers each with a line. */
+/**
+ * A process of its own that runs {@link Client}: it is told what to do a line at a time, and answers each with a line.
+ */
 final class Jvm implements AutoCloseable {
 
     private static final int END_SECONDS = 20;

@@ -25,7 +25,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What clients say that they hold, give back or wait for, and what is being made for them: the ledger is right, and others are served. */
+/**
+ * What clients say that they hold, give back or wait for, and what is being made for them: the ledger is right, and
+ * others are served.
+ */
 @Timeout(60)
 class LenderClaimsTest {
 

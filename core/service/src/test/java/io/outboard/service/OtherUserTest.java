@@ -18,7 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A process of the user {@code nobody}, which only root can start: the socket's file keeps it out, and so does the lender. */
+/**
+ * A process of the user {@code nobody}, which only root can start: the socket's file keeps it out, and so does the
+ * lender.
+ */
 @Timeout(60)
 class OtherUserTest {
 

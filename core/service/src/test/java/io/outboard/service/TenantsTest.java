@@ -21,8 +21,8 @@ import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Many clients in processes of their own, src/test/c/tenant.c, that lease, write, look again and return at random: killed at any moment,
- * or counted at quiet ones. More of them with -Plong, and hours with -Doutboard.long=100.
+ * Many clients in processes of their own, src/test/c/tenant.c, that lease, write, look again and return at random:
+ * killed at any moment, or counted at quiet ones. More of them with -Plong, and hours with -Doutboard.long=100.
  */
 class TenantsTest {
 

@@ -20,7 +20,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A lender that answers with memory, and not with what was asked for: it isn't taken, and no descriptor of it stays open. */
+/**
+ * A lender that answers with memory, and not with what was asked for: it isn't taken, and no descriptor of it stays
+ * open.
+ */
 @Timeout(60)
 class WrongAnswersTest {
 

@@ -19,8 +19,8 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * How small a region may be for strategies, over several traces of one random profile: one alone says little, since regions that
- * serve and regions that don't lie among each other. Confined to one thread.
+ * How small a region may be for strategies, over several traces of one random profile: one alone says little, since
+ * regions that serve and regions that don't lie among each other. Confined to one thread.
  */
 final class SmallestBySeed {
 

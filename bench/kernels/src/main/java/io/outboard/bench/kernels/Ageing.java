@@ -10,11 +10,11 @@ import java.time.Duration;
 /**
  * Uses a heap until it is no longer fresh, and leaves it empty. Confined to one thread.
  *
- * <p>The recipe: {@value #LAUNCHES} launches of {@value #THREADS} threads, all of which allocate. In each launch a thread acts
- * with probability 0.75: it allocates if it holds nothing, and else frees what it holds. Sizes are from {@value #LEAST} bytes
- * to 64 KiB, as many in each octave, so that half of them are below 512 bytes and the mean is 7 KiB: some 70 MB are in use, and
- * a heap of 2 GiB is gone through 25 times. Then all is freed. A slow allocator gets as many launches as are over two seconds
- * after they began.
+ * <p>The recipe: {@value #LAUNCHES} launches of {@value #THREADS} threads, all of which allocate. In each launch a
+ * thread acts with probability 0.75: it allocates if it holds nothing, and else frees what it holds. Sizes are from
+ * {@value #LEAST} bytes to 64 KiB, as many in each octave, so that half of them are below 512 bytes and the mean is 7
+ * KiB: some 70 MB are in use, and a heap of 2 GiB is gone through 25 times. Then all is freed. A slow allocator gets as
+ * many launches as are over two seconds after they began.
  */
 final class Ageing {
 

@@ -8,8 +8,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The heap of a case: an in-kernel heap; or, where nothing allocates or the driver has the heap, bare memory. Confined to one
- * thread.
+ * The heap of a case: an in-kernel heap; or, where nothing allocates or the driver has the heap, bare memory. Confined
+ * to one thread.
  */
 final class BenchHeap implements AutoCloseable {
 

@@ -42,7 +42,8 @@ public final class CasePlan {
      *
      * @param contenders what to measure
      * @param runs how many runs medians are taken of
-     * @param aged whether those of tables are measured on aged heaps as well, but for CUDA's own, which takes seconds to age
+     * @param aged whether those of tables are measured on aged heaps as well, but for CUDA's own, which takes
+     *     seconds to age
      * @param churnSeconds how long each {@link TestKind#CHURN} lasts
      * @param heapBytes sizes of the heap, for the cases of {@link PlanPart#MAIN}
      * @param parts what of it
@@ -315,8 +316,8 @@ public final class CasePlan {
     }
 
     /**
-     * Who never fails can't be exhausted, and blocks that are a list must be memory that is in no other use: not with no
-     * allocator at all, and not with the one that wraps. How full a heap is must be known to keep it so.
+     * Who never fails can't be exhausted, and blocks that are a list must be memory that is in no other use: not with
+     * no allocator at all, and not with the one that wraps. How full a heap is must be known to keep it so.
      */
     private static boolean isPossible(final TestKind test, final Contender contender) {
         return switch (test) {

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * One case on the device: a first run with checks, timed runs, then what the heap looks like; and all of it again on an aged
- * heap, if the case says so. Confined to one thread.
+ * One case on the device: a first run with checks, timed runs, then what the heap looks like; and all of it again on an
+ * aged heap, if the case says so. Confined to one thread.
  */
 final class CaseRun {
 

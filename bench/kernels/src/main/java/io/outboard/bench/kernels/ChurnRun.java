@@ -11,9 +11,9 @@ import io.outboard.cuda.kernels.KernelModule;
 import java.time.Duration;
 
 /**
- * {@link TestKind#CHURN} on the device: mallocs and frees of all sizes at once for so many seconds, every block filled and
- * compared before it is freed. A quarter of the time each, the heap is kept half full, 95 % full, a fifth full, and 95 % full
- * again; then all is freed. Confined to one thread.
+ * {@link TestKind#CHURN} on the device: mallocs and frees of all sizes at once for so many seconds, every block filled
+ * and compared before it is freed. A quarter of the time each, the heap is kept half full, 95 % full, a fifth full, and
+ * 95 % full again; then all is freed. Confined to one thread.
  */
 final class ChurnRun {
 

@@ -8,12 +8,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the bench's kernels were compiled with: an allocator, with or without warp coalescing; or none, to see what a kernel
- * takes by itself. Immutable.
+ * What the bench's kernels were compiled with: an allocator, with or without warp coalescing; or none, to see what a
+ * kernel takes by itself. Immutable.
  *
  * @param name the paper's name of the allocator, or {@link #EMPTY}
  * @param coalesced whether one claim serves a warp
- * @param linked whether the kernels call functions that they were linked with, and have nothing of the allocator inlined
+ * @param linked whether the kernels call functions that they were linked with, and have nothing of the allocator
+ *     inlined
  */
 public record Contender(String name, boolean coalesced, boolean linked) {
 
@@ -59,8 +60,8 @@ public record Contender(String name, boolean coalesced, boolean linked) {
     }
 
     /**
-     * Whether it is one by which the project is judged: the newest allocator in every form, the best of the paper's family,
-     * coalesced, and none, to see what the kernels take by themselves.
+     * Whether it is one by which the project is judged: the newest allocator in every form, the best of the paper's
+     * family, coalesced, and none, to see what the kernels take by themselves.
      *
      * @return whether it is one of these
      */

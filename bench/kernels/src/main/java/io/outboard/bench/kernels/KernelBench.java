@@ -10,8 +10,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A device on which cases run, one after the other, each on a fresh heap; the device's primary context becomes the thread's
- * current one. Confined to one thread. A kernel that hangs hangs that thread for good: see {@link
+ * A device on which cases run, one after the other, each on a fresh heap; the device's primary context becomes the
+ * thread's current one. Confined to one thread. A kernel that hangs hangs that thread for good: see {@link
  * io.outboard.bench.kernels.worker.Watchdog}.
  */
 final class KernelBench implements AutoCloseable {

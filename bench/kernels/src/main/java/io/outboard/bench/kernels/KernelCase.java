@@ -36,7 +36,10 @@ public record KernelCase(
         boolean aged)
         implements DeviceCase {
 
-    /** Allocations of a thread in {@link TestKind#ACD}, and launches in {@link TestKind#P}, unless a case says otherwise. */
+    /**
+     * Allocations of a thread in {@link TestKind#ACD}, and launches in {@link TestKind#P}, unless a case says
+     * otherwise.
+     */
     public static final int ITERATIONS = 10;
 
     /** The paper's heap: 2 GiB. */

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Every case by which in-kernel allocators are to be judged: all tests with a thousand to a million threads, all of them or
- * one a warp, and 16 bytes to 128 KiB, as far as a heap of 2 GiB holds what is asked for.
+ * Every case by which in-kernel allocators are to be judged: all tests with a thousand to a million threads, all of
+ * them or one a warp, and 16 bytes to 128 KiB, as far as a heap of 2 GiB holds what is asked for.
  */
 final class MainCases {
 

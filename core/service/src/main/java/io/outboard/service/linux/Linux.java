@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /**
- * The calls of Linux that lending needs: Unix sockets that keep messages apart and carry descriptors, files that are memory only, and
- * addresses to map them at. Descriptors don't go to processes that are started.
+ * The calls of Linux that lending needs: Unix sockets that keep messages apart and carry descriptors, files that are
+ * memory only, and addresses to map them at. Descriptors don't go to processes that are started.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: a system call, and some garbage.
  */
@@ -58,10 +58,11 @@ public interface Linux {
     /**
      * Takes the next message. What is longer than the array is cut.
      *
-     * @param descriptor its first element is set to what came with it, or {@link #NONE}, also if this process has none left for it; may be
-     *     of length 0, and then none may come
+     * @param descriptor its first element is set to what came with it, or {@link #NONE}, also if this process has
+     *     none left for it; may be of length 0, and then none may come
      * @throws LinuxException {@link LinuxException#EBADMSG} if more came than may; all are closed then
-     * @return how long it was; 0 if the other end is closed; {@link #NOTHING} if the socket doesn't wait and none is there
+     * @return how long it was; 0 if the other end is closed; {@link #NOTHING} if the socket doesn't wait and none
+     *     is there
      */
     int receive(int socket, byte[] message, int[] descriptor) throws LinuxException;
 
@@ -74,7 +75,8 @@ public interface Linux {
      * Waits until something can be done.
      *
      * @param descriptors which
-     * @param events what for, each {@link #READABLE} or {@link #WRITABLE} or both; set to what can be done, any other bit for an error
+     * @param events what for, each {@link #READABLE} or {@link #WRITABLE} or both; set to what can be done, any
+     *     other bit for an error
      * @param count how many
      * @param millis most to wait for, negative for ever
      */

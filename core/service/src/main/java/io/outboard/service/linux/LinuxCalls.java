@@ -3,8 +3,8 @@ package io.outboard.service.linux;
 import java.io.IOException;
 
 /**
- * Finds the calls of Linux. This class is for JDK 17 to 21, which have no way to make them; on a newer one the class of the same name in
- * the jar's {@code META-INF/versions/22} takes its place.
+ * Finds the calls of Linux. This class is for JDK 17 to 21, which have no way to make them; on a newer one the class of
+ * the same name in the jar's {@code META-INF/versions/22} takes its place.
  */
 public final class LinuxCalls {
 

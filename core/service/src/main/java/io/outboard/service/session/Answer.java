@@ -14,7 +14,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 
-/** What the lender answers to one request: messages, of which the last ends it, and a descriptor that came with that. */
+/**
+ * What the lender answers to one request: messages, of which the last ends it, and a descriptor that came with that.
+ */
 public class Answer {
 
     private final CompletableFuture<Answer> whole = new CompletableFuture<>();

@@ -15,11 +15,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client says to its lender, whichever that is by now: when one ends, the session looks for another at the same path, and tells
- * it what is held.
+ * What a client says to its lender, whichever that is by now: when one ends, the session looks for another at the same
+ * path, and tells it what is held.
  *
- * <p>Its thread reads, and calls the {@link Handler}; nobody else's does, and nothing is called while the monitor is held. Safe for any
- * number of threads.
+ * <p>Its thread reads, and calls the {@link Handler}; nobody else's does, and nothing is called while the monitor is
+ * held. Safe for any number of threads.
  */
 public final class Session implements Runnable {
 
@@ -170,8 +170,8 @@ public final class Session implements Runnable {
     }
 
     /**
-     * A lease isn't held any more, and the lender is told so: at once, or a lender that is found in between would hear of a lease that comes
-     * back and was never stated.
+     * A lease isn't held any more, and the lender is told so: at once, or a lender that is found in between would hear
+     * of a lease that comes back and was never stated.
      *
      * @return what will be answered; null if it wasn't held, or there is nobody to be told
      */

@@ -27,7 +27,9 @@ public final class Users {
         users.remove(user);
     }
 
-    /** Has so much given back if it is more than 0, which may take as long as the device works; then the lender is told. */
+    /**
+     * Has so much given back if it is more than 0, which may take as long as the device works; then the lender is told.
+     */
     public void press(final long bytes, final Session session) {
         final Thread thread = new Thread(null, () -> ease(bytes, session), "outboard-pressed", 0, false);
         thread.setDaemon(true);

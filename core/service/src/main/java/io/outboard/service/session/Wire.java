@@ -11,8 +11,8 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A client's end of a connection: it sends without waiting for long, and one thread reads. The socket's number is another's as soon as it
- * is closed, so who sends and who closes hold the monitor.
+ * A client's end of a connection: it sends without waiting for long, and one thread reads. The socket's number is
+ * another's as soon as it is closed, so who sends and who closes hold the monitor.
  */
 public final class Wire {
 

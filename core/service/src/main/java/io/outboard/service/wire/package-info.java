@@ -1,4 +1,7 @@
-/** The messages between lender and clients, as they are laid out. Public for the module's other package, not for applications. */
+/**
+ * The messages between lender and clients, as they are laid out. Public for the module's other package, not for
+ * applications.
+ */
 @NullMarked
 package io.outboard.service.wire;
 

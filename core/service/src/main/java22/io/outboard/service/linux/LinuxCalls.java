@@ -14,7 +14,8 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /**
- * The calls of Linux by {@code java.lang.foreign}, for JDK 22 and newer. Constants and layouts are those of x86-64 and AArch64:
+ * The calls of Linux by {@code java.lang.foreign}, for JDK 22 and newer. Constants and layouts are those of x86-64 and
+ * AArch64:
  *
  * <pre>{@code
  *   sockaddr_un, 110 bytes     msghdr, 56 bytes          cmsghdr with a descriptor, 24 bytes

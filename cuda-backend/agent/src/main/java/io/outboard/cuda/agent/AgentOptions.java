@@ -25,7 +25,8 @@ record AgentOptions(Map<String, String> values, boolean report) {
     /**
      * Splits the text. Values are checked by {@link #apply}.
      *
-     * @throws IllegalArgumentException if an option is unknown, comes twice, lacks its value, or a quotation mark its other
+     * @throws IllegalArgumentException if an option is unknown, comes twice, lacks its value, or a quotation mark
+     *     its other
      */
     static AgentOptions parse(final @Nullable String text) {
         final Map<String, String> values = new LinkedHashMap<>();

@@ -15,8 +15,8 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /**
- * JCuda without its native library: the classes of the real one, whose native functions are {@link FakeNatives}'s. They have to
- * stand on the class path before the real jar.
+ * JCuda without its native library: the classes of the real one, whose native functions are {@link FakeNatives}'s. They
+ * have to stand on the class path before the real jar.
  */
 final class FakeJCuda {
 

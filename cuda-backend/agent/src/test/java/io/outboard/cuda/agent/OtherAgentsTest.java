@@ -17,7 +17,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The agent beside agents that many programs have, which the build has with {@code -Pagents} alone: each before it, and after. */
+/**
+ * The agent beside agents that many programs have, which the build has with {@code -Pagents} alone: each before it, and
+ * after.
+ */
 @Tag("agent-jar")
 @EnabledIfSystemProperty(
         named = OtherAgentsTest.FOLDER,

@@ -44,7 +44,9 @@ class RedirectingTransformerTest {
     private static final Map<String, Integer> REDIRECTED = Map.of(
             "call", 100, "reference", 100, "lambda", 100, "otherDescriptor", 2, "otherReturnType", 3, "notInFacade", 4);
 
-    /** The count in a class file has 16 bits, and one more than there are constants; see the specification, section 4.1. */
+    /**
+     * The count in a class file has 16 bits, and one more than there are constants; see the specification, section 4.1.
+     */
     private static final int MOST_CONSTANTS = 65_535;
 
     private final List<String> warnings = new ArrayList<>();
@@ -202,7 +204,10 @@ class RedirectingTransformerTest {
         assertEquals(Set.of(), redirection.functions());
     }
 
-    /** On an older JDK a program that has TornadoVM would be told to put JCuda on its class path, which would be of no use. */
+    /**
+     * On an older JDK a program that has TornadoVM would be told to put JCuda on its class path, which would be of no
+     * use.
+     */
     @Test
     void shouldRedirectTornadoVmsCallsOnlyWhereTheirFacadeHasFunctions() {
         assertEquals(

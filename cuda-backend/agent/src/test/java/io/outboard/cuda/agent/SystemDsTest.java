@@ -27,8 +27,8 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * What the agent does to the published jar of Apache SystemDS, which the build has with {@code -Psystemds} alone. Nothing of the jar is
- * run: each class goes through the transformer as if it were loaded.
+ * What the agent does to the published jar of Apache SystemDS, which the build has with {@code -Psystemds} alone.
+ * Nothing of the jar is run: each class goes through the transformer as if it were loaded.
  */
 @EnabledIfSystemProperty(
         named = SystemDsTest.PROPERTY,
@@ -46,7 +46,10 @@ class SystemDsTest {
     private static final RedirectingTransformer TRANSFORMER =
             new RedirectingTransformer(OutboardAgent.redirections(), WARNINGS::add);
 
-    /** Functions of JCuda and of the facades that the jar calls once it is redirected, with their classes; and how often. */
+    /**
+     * Functions of JCuda and of the facades that the jar calls once it is redirected, with their classes; and how
+     * often.
+     */
     private static final Map<String, Integer> CALLS = new TreeMap<>();
 
     @BeforeAll

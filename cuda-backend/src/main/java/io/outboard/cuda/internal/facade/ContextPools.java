@@ -97,7 +97,10 @@ public final class ContextPools {
         this.defaults = defaults;
     }
 
-    /** Those of the facades that programs call. {@code defaults} count for who asks first. Nothing of CUDA is touched before a pool is needed. */
+    /**
+     * Those of the facades that programs call. {@code defaults} count for who asks first. Nothing of CUDA is touched
+     * before a pool is needed.
+     */
     public static synchronized ContextPools ofProcess(final Supplier<? extends PoolMaker.Options> defaults) {
         if (ofProcess == null) {
             ofProcess = new ContextPools(

@@ -131,8 +131,8 @@ public final class Environment {
     }
 
     /**
-     * Of a JVM's options, those that change how it runs or what is measured; those that only name folders say nothing about a
-     * result, nor does the terminal.
+     * Of a JVM's options, those that change how it runs or what is measured; those that only name folders say nothing
+     * about a result, nor does the terminal.
      */
     static String flags(final List<String> options) {
         final String flags = options.stream()

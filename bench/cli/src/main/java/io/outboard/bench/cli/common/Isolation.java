@@ -6,10 +6,10 @@ import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationTargetException;
 
 /**
- * Gives every strategy classes of its own, as if it were alone in the process. The compiler decides by what it has seen:
- * a loop over {@code Strategy.allocate} that has met three strategies calls through a table where it inlined the first,
- * and code shared in abstract classes keeps the branches that another strategy took. Whatever is measured later would
- * look slower than it is.
+ * Gives every strategy classes of its own, as if it were alone in the process. The compiler decides by what it has
+ * seen: a loop over {@code Strategy.allocate} that has met three strategies calls through a table where it inlined the
+ * first, and code shared in abstract classes keeps the branches that another strategy took. Whatever is measured later
+ * would look slower than it is.
  *
  * <p>This loader defines anew, from the same files, all that isn't the JDK's or shared; so it finds strategies of any
  * module wherever their classes come from. Shared are HdrHistogram and the benchmark's own packages, but for those that

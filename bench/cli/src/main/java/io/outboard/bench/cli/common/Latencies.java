@@ -5,8 +5,8 @@ import io.outboard.bench.cli.report.Percentile;
 import org.HdrHistogram.Histogram;
 
 /**
- * How long operations of one kind took, each of them, in nanoseconds; three significant digits, up to 100 s. Confined to
- * one thread. Recording takes some nanoseconds and makes no garbage; the histogram takes about 0.3 MiB.
+ * How long operations of one kind took, each of them, in nanoseconds; three significant digits, up to 100 s. Confined
+ * to one thread. Recording takes some nanoseconds and makes no garbage; the histogram takes about 0.3 MiB.
  */
 public final class Latencies {
 

@@ -50,9 +50,11 @@ public final class OutputOptions {
     public OutputOptions() {}
 
     /**
-     * Checks everything that can be wrong, and makes the folder for results, if one is wanted. One folder holds one run.
+     * Checks everything that can be wrong, and makes the folder for results, if one is wanted. One folder holds one
+     * run.
      *
-     * @throws WrongUseException if results can't be written there, or another run's are there and aren't to be replaced
+     * @throws WrongUseException if results can't be written there, or another run's are there and aren't to be
+     *     replaced
      */
     public void check() {
         check(RunFiles::isOfRun);
@@ -72,8 +74,8 @@ public final class OutputOptions {
     }
 
     /**
-     * Makes the folder for results, if one is wanted, and writes a small file there for a moment: what has been measured for
-     * minutes must not be lost for want of a place.
+     * Makes the folder for results, if one is wanted, and writes a small file there for a moment: what has been
+     * measured for minutes must not be lost for want of a place.
      *
      * @throws WrongUseException if that can't be done
      */
@@ -100,8 +102,8 @@ public final class OutputOptions {
     }
 
     /**
-     * Deletes another run's results, if the user wants them replaced. Only for commands that don't use {@link #write}, which does so
-     * itself.
+     * Deletes another run's results, if the user wants them replaced. Only for commands that don't use {@link #write},
+     * which does so itself.
      *
      * @throws IOException if they can't be deleted
      */
@@ -121,8 +123,8 @@ public final class OutputOptions {
     }
 
     /**
-     * Writes a file into the folder for results, whole or not at all. Before the first one, what another run left there is
-     * deleted.
+     * Writes a file into the folder for results, whole or not at all. Before the first one, what another run left there
+     * is deleted.
      *
      * @param name of the file
      * @param text its content

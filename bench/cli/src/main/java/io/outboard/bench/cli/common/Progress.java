@@ -13,9 +13,10 @@ import org.jspecify.annotations.Nullable;
  * A progress bar on standard error, where that is a terminal; nothing elsewhere. The launcher knows whether it is one:
  * the system property {@code outboard.terminal} is then {@code true}.
  *
- * <p>Steps take unequal time, so what counts is work: operations, or whatever else takes about as long each time. The time left
- * is what the rest of the work takes at the speed so far. A search isn't work, since nobody knows beforehand how long it
- * takes: it counts as long as those before it did, and while there were none, no time is promised. Safe for any number of threads.
+ * <p>Steps take unequal time, so what counts is work: operations, or whatever else takes about as long each time. The
+ * time left is what the rest of the work takes at the speed so far. A search isn't work, since nobody knows beforehand
+ * how long it takes: it counts as long as those before it did, and while there were none, no time is promised. Safe for
+ * any number of threads.
  */
 public final class Progress implements AutoCloseable {
 

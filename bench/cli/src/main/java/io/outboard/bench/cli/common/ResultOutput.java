@@ -39,8 +39,8 @@ public final class ResultOutput {
     }
 
     /**
-     * Prints a figure at once if that is asked for as JSON, and writes all that are known into the folder that the options ask
-     * for.
+     * Prints a figure at once if that is asked for as JSON, and writes all that are known into the folder that the
+     * options ask for.
      *
      * @param line the figure; where it comes from is added to it
      * @throws IOException if the folder can't be written
@@ -63,7 +63,8 @@ public final class ResultOutput {
     }
 
     /**
-     * Prints the table, unless the results were printed as JSON, and makes the page of the folder that the options ask for.
+     * Prints the table, unless the results were printed as JSON, and makes the page of the folder that the options ask
+     * for.
      *
      * @param table prints the results for people
      * @throws IOException if the folder can't be written

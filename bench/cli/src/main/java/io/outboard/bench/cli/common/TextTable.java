@@ -9,8 +9,8 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Columns as people read them on a terminal: names to the left, numbers to the right. What is wider than the terminal goes on
- * below, with the names again.
+ * Columns as people read them on a terminal: names to the left, numbers to the right. What is wider than the terminal
+ * goes on below, with the names again.
  *
  * @param <T> what a row shows
  */

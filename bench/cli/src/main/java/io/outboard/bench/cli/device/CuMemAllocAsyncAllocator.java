@@ -10,13 +10,13 @@ import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 
 /**
- * The driver's {@code cuMemAllocAsync} and {@code cuMemFreeAsync} on one non-blocking stream of its own, in the device's
- * default memory pool.
+ * The driver's {@code cuMemAllocAsync} and {@code cuMemFreeAsync} on one non-blocking stream of its own, in the
+ * device's default memory pool.
  *
  * <p>The pool's release threshold is set to its maximum, so that the pool keeps what is freed. With the default, 0, it
  * returns all free memory to the system at each synchronisation and takes it anew afterwards: its slowest case, and not
- * a fair opponent. JCuda 12.6.0 lacks {@code cuMemPoolSetAttribute}, so that one call goes through
- * {@code java.lang.foreign}; before JDK 22 the default stays, and {@link #settings} says so. The threshold belongs to the
+ * a fair opponent. JCuda 12.6.0 lacks {@code cuMemPoolSetAttribute}, so that one call goes through {@code
+ * java.lang.foreign}; before JDK 22 the default stays, and {@link #settings} says so. The threshold belongs to the
  * process, so only one such allocator at a time finds it again as it was.
  */
 final class CuMemAllocAsyncAllocator extends SlottedAllocator {

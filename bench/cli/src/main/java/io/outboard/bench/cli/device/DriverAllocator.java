@@ -7,7 +7,8 @@ package io.outboard.bench.cli.device;
  * charged for nothing but JCuda's call. JCuda's exceptions must be off, as they are by default; codes are returned.
  *
  * <p>Thread-safety: confined to the thread that opened it, whose current device or context it holds until it is closed.
- * Cost: that of the driver, a microsecond to a millisecond. When memory runs out, {@link #allocate} returns CUDA's code.
+ * Cost: that of the driver, a microsecond to a millisecond. When memory runs out, {@link #allocate} returns CUDA's
+ * code.
  */
 public interface DriverAllocator extends AutoCloseable {
 

@@ -7,9 +7,9 @@ import io.outboard.core.StrategyProvider;
 import io.outboard.core.VirtualMemorySource;
 
 /**
- * What a live block costs in host memory when there are as many as can be: a strategy with default options over a region
- * of 64 GiB, filled with the smallest blocks that it makes until its tables are full; where nothing limits blocks, until
- * there are as many as tables would hold.
+ * What a live block costs in host memory when there are as many as can be: a strategy with default options over a
+ * region of 64 GiB, filled with the smallest blocks that it makes until its tables are full; where nothing limits
+ * blocks, until there are as many as tables would hold.
  */
 final class FullTable {
 

@@ -11,8 +11,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pass that looks at memory. It comes first, while what is measured is as new: some strategies remember where they were,
- * and place blocks otherwise the next time. So it also tells what the very first calls take, before anything is warm.
+ * The pass that looks at memory. It comes first, while what is measured is as new: some strategies remember where they
+ * were, and place blocks otherwise the next time. So it also tells what the very first calls take, before anything is
+ * warm.
  */
 public abstract class MemoryPass {
 

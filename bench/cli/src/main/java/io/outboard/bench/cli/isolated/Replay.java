@@ -35,7 +35,9 @@ public final class Replay {
         }
     }
 
-    /** The operations from one up to another, with a clock around each; returns how many allocations found no memory. */
+    /**
+     * The operations from one up to another, with a clock around each; returns how many allocations found no memory.
+     */
     static long timed(
             final Target target,
             final long[] operations,

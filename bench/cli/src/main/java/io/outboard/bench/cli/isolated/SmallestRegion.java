@@ -13,14 +13,15 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The smallest region in which a strategy serves a whole trace, looked for from below: in steps of 0.0625 % of peak live
- * bytes up to 1.25 times that, and of 0.25 % from there on. Not by bisection: a region that serves doesn't mean that every
- * larger one does, since another size leads to other placements. For the profile {@code large}, such regions lie
- * scattered between 1.05 and 1.07 times peak live bytes, and a coarser walk steps over some. A strategy that needs more
- * than 1.25 times isn't chosen for how little it needs, so there the quarter of a percent has to do.
+ * The smallest region in which a strategy serves a whole trace, looked for from below: in steps of 0.0625 % of peak
+ * live bytes up to 1.25 times that, and of 0.25 % from there on. Not by bisection: a region that serves doesn't mean
+ * that every larger one does, since another size leads to other placements. For the profile {@code large}, such regions
+ * lie scattered between 1.05 and 1.07 times peak live bytes, and a coarser walk steps over some. A strategy that needs
+ * more than 1.25 times isn't chosen for how little it needs, so there the quarter of a percent has to do.
  *
- * <p>What no region can be smaller than is skipped: the most that live blocks add up to, rounded up as the strategy does.
- * Regions are tried on all cores, each with a strategy of its own. The answer is the first that serves all the same.
+ * <p>What no region can be smaller than is skipped: the most that live blocks add up to, rounded up as the strategy
+ * does. Regions are tried on all cores, each with a strategy of its own. The answer is the first that serves all the
+ * same.
  */
 final class SmallestRegion {
 
@@ -92,8 +93,8 @@ final class SmallestRegion {
     }
 
     /**
-     * The largest region that refuses something, looked for from above; a step less than the smallest one that serves, which refuses
-     * or can't serve, if there is none above that.
+     * The largest region that refuses something, looked for from above; a step less than the smallest one that serves,
+     * which refuses or can't serve, if there is none above that.
      */
     long lastRefused(final long servedBytes, final Consumer<String> progress) {
         final long most =

@@ -1,8 +1,8 @@
 package io.outboard.bench.cli.isolated;
 
 /**
- * What a trace's operations are done on. Its blocks live in numbered slots; which of them are in use only the trace knows.
- * Confined to one thread.
+ * What a trace's operations are done on. Its blocks live in numbered slots; which of them are in use only the trace
+ * knows. Confined to one thread.
  */
 public abstract class Target {
 

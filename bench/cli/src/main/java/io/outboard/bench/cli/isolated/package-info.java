@@ -1,6 +1,6 @@
 /**
- * The loops that measure a strategy. Every strategy gets these classes, and its own, defined anew; nothing outside names
- * them but by {@code Isolation}.
+ * The loops that measure a strategy. Every strategy gets these classes, and its own, defined anew; nothing outside
+ * names them but by {@code Isolation}.
  */
 @NullMarked
 package io.outboard.bench.cli.isolated;

@@ -13,9 +13,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which strategy to take for a program, of those that were measured on its trace, in the smallest region that each can serve it in. Of
- * those that fit into the memory that there is, the fastest; if the default is no more than a tenth slower than that, the default. Where
- * it isn't said how much memory there is, those count that need at most a fiftieth more than the one that needs least.
+ * Which strategy to take for a program, of those that were measured on its trace, in the smallest region that each can
+ * serve it in. Of those that fit into the memory that there is, the fastest; if the default is no more than a tenth
+ * slower than that, the default. Where it isn't said how much memory there is, those count that need at most a fiftieth
+ * more than the one that needs least.
  *
  * <p>Thread-safety: confined to one thread.
  */
@@ -25,7 +26,10 @@ public final class Advice {
     private static final double GOOD_ENOUGH = 1.1;
     private static final double LITTLE_MORE = 1.02;
 
-    /** What no GPU can be asked for here: the median of {@code cudaMalloc} on an H100, as bench/results/h100-arenas has it. */
+    /**
+     * What no GPU can be asked for here: the median of {@code cudaMalloc} on an H100, as bench/results/h100-arenas has
+     * it.
+     */
     public static final double CUDA_MALLOC_MICROS = 42.0;
 
     private final Trace trace;

@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Measures one of the driver's own allocators on the same trace. A driver takes a thousand times longer than a clock, so
- * one pass with a clock around each operation serves for everything; nsPerOp is what its operations add up to,
+ * Measures one of the driver's own allocators on the same trace. A driver takes a thousand times longer than a clock,
+ * so one pass with a clock around each operation serves for everything; nsPerOp is what its operations add up to,
  * without the clock.
  */
 public final class DriverMeasurement {

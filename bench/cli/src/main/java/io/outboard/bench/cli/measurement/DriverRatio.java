@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * How many times faster than the driver something of ours is, in the same run: not only at the median, since it is in the
- * tail that a pool waits.
+ * How many times faster than the driver something of ours is, in the same run: not only at the median, since it is in
+ * the tail that a pool waits.
  *
  * @param baseline the driver's function
  * @param ours what is compared with it
@@ -24,7 +24,10 @@ public record DriverRatio(Measurement baseline, Measurement ours) {
     /** Whoever orders blocks by streams could as well call the driver's stream-ordered functions. */
     private static final Set<String> ORDERED = Set.of(ReusePolicy.TRACKED.name(), ReusePolicy.STREAM_ORDERED.name());
 
-    /** Of what refused nothing, everything beside {@code cudaMalloc}; beside {@code cuMemAllocAsync} the policies that are ordered as it is. */
+    /**
+     * Of what refused nothing, everything beside {@code cudaMalloc}; beside {@code cuMemAllocAsync} the policies that
+     * are ordered as it is.
+     */
     public static List<DriverRatio> of(final List<Measurement> measurements) {
         final List<DriverRatio> ratios = new ArrayList<>();
         for (final Measurement baseline : measurements) {

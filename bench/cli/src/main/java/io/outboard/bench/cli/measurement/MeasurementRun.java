@@ -59,8 +59,8 @@ public final class MeasurementRun {
     }
 
     /**
-     * How many blocks tables are to hold for a trace: every second one may be free. The default unless it needs more, since
-     * that is what users get.
+     * How many blocks tables are to hold for a trace: every second one may be free. The default unless it needs more,
+     * since that is what users get.
      */
     public static int maxBlocks(final Trace trace) {
         return Math.max(2 * trace.peakLiveBlocks() + 1, StrategyOptions.DEFAULTS.maxBlocks());
@@ -74,7 +74,10 @@ public final class MeasurementRun {
         byHandle = true;
     }
 
-    /** Strategies divide addresses that nothing backs, also where there is a GPU, and one that can't is no reason to end. */
+    /**
+     * Strategies divide addresses that nothing backs, also where there is a GPU, and one that can't is no reason to
+     * end.
+     */
     public void measureForAdvice() {
         isForAdvice = true;
     }

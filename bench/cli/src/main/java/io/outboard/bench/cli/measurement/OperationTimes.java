@@ -6,9 +6,9 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /**
- * What operations take by their number, from the first call on: median and maximum of stretches, each of which ends a ninth
- * further on than the one before, so that a million operations make a hundred stretches. Confined to one thread; of an
- * operation that is done again only the first time counts. Takes 0.3 MiB; recording makes no garbage.
+ * What operations take by their number, from the first call on: median and maximum of stretches, each of which ends a
+ * ninth further on than the one before, so that a million operations make a hundred stretches. Confined to one thread;
+ * of an operation that is done again only the first time counts. Takes 0.3 MiB; recording makes no garbage.
  */
 public final class OperationTimes {
 

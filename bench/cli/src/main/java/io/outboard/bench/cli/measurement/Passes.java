@@ -19,8 +19,9 @@ public final class Passes {
     private Passes() {}
 
     /**
-     * How long to warm up, or to measure what has no length of its own: as long as that, but in tests, which read what is printed and not how
-     * fast it was. They have {@code -Doutboard.bench.shorter=20}; figures are worth nothing then.
+     * How long to warm up, or to measure what has no length of its own: as long as that, but in tests, which read what
+     * is printed and not how fast it was. They have {@code -Doutboard.bench.shorter=20}; figures are worth nothing
+     * then.
      *
      * @param amount of operations or time, in any unit
      * @return at least 1

@@ -20,9 +20,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what {@code --out} asks for, each result as it is there, so that who interrupts a run loses the one that was being
- * measured: {@code results.jsonl}, {@code threads.jsonl}, {@code ratios.jsonl}, {@code environment.json}, and of each result a
- * latency histogram for each kind of operation, time by operation number, and memory over time. Confined to one thread.
+ * Writes what {@code --out} asks for, each result as it is there, so that who interrupts a run loses the one that was
+ * being measured: {@code results.jsonl}, {@code threads.jsonl}, {@code ratios.jsonl}, {@code environment.json}, and of
+ * each result a latency histogram for each kind of operation, time by operation number, and memory over time. Confined
+ * to one thread.
  */
 final class ResultFolderWriter {
 
@@ -91,8 +92,8 @@ final class ResultFolderWriter {
     }
 
     /**
-     * What the files of a measurement begin with: trace, strategy, reuse policy of a pool, a number where that is taken. It
-     * doesn't depend on what is measured later.
+     * What the files of a measurement begin with: trace, strategy, reuse policy of a pool, a number where that is
+     * taken. It doesn't depend on what is measured later.
      */
     private String newName(final Measurement measurement) {
         final boolean isPool = measurement.strategy().contains(" ");

@@ -15,7 +15,10 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What a measuring command has found so far. Each is written into the folder of results, and printed if that is as JSON, as it is known. Confined to one thread. */
+/**
+ * What a measuring command has found so far. Each is written into the folder of results, and printed if that is as
+ * JSON, as it is known. Confined to one thread.
+ */
 public final class Results {
 
     private final Trace trace;
@@ -28,7 +31,10 @@ public final class Results {
     private final List<Measurement> measurements = new ArrayList<>();
     private final List<ThreadRate> rates = new ArrayList<>();
 
-    /** Nothing found yet; {@code gpu} is null without one; {@code baselines} tells how the driver's allocators were called so far. */
+    /**
+     * Nothing found yet; {@code gpu} is null without one; {@code baselines} tells how the driver's allocators were
+     * called so far.
+     */
     public Results(
             final Trace trace,
             final @Nullable CudaDevice gpu,
@@ -77,7 +83,9 @@ public final class Results {
         }
     }
 
-    /** Prints what isn't printed yet, and makes the page of the folder that the options ask for; returns the exit code. */
+    /**
+     * Prints what isn't printed yet, and makes the page of the folder that the options ask for; returns the exit code.
+     */
     public int finish() throws IOException {
         print();
         final OutOfMemory outOfMemory = options.outOfMemory();

@@ -11,11 +11,12 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One strategy on one trace, as a measuring command sees it: the border between its classes and those that every strategy
- * has for itself, see {@link io.outboard.bench.cli.common.Isolation}. What crosses is the JDK's, this package's or the trace's package's own.
+ * One strategy on one trace, as a measuring command sees it: the border between its classes and those that every
+ * strategy has for itself, see {@link io.outboard.bench.cli.common.Isolation}. What crosses is the JDK's, this
+ * package's or the trace's package's own.
  *
- * <p>Thread-safety: confined to one thread. A strategy that can't serve says so in its results; every other failure is a
- * {@link RuntimeException} whose message says what failed.
+ * <p>Thread-safety: confined to one thread. A strategy that can't serve says so in its results; every other failure is
+ * a {@link RuntimeException} whose message says what failed.
  */
 public interface StrategyBench {
 
@@ -36,7 +37,8 @@ public interface StrategyBench {
     /**
      * What came of looking for the smallest region.
      *
-     * @param regionBytes size of the smallest region that serves the whole trace; if none does, of the largest one tried
+     * @param regionBytes size of the smallest region that serves the whole trace; if none does, of the largest one
+     *     tried
      * @param serves whether it does
      */
     record Smallest(long regionBytes, boolean serves) {}
@@ -50,13 +52,14 @@ public interface StrategyBench {
     Smallest smallestRegion(Consumer<String> progress);
 
     /**
-     * Looks for the largest region that refuses something of the trace: a larger region places blocks otherwise, so one that serves
-     * doesn't mean that all larger ones do.
+     * Looks for the largest region that refuses something of the trace: a larger region places blocks otherwise, so one
+     * that serves doesn't mean that all larger ones do.
      *
      * @param servedBytes size of the smallest region that serves the whole trace
      * @param progress hears which region is being tried, every now and then
-     * @return its size in bytes, up to 1.5 times peak live bytes or, if that is more, 1.05 times {@code servedBytes}, found to a quarter
-     *     of a percent of peak live bytes; less than {@code servedBytes} if all that were tried serve
+     * @return its size in bytes, up to 1.5 times peak live bytes or, if that is more, 1.05 times {@code
+     *     servedBytes}, found to a quarter of a percent of peak live bytes; less than {@code servedBytes} if all that
+     *     were tried serve
      */
     long lastRefusedRegion(long servedBytes, Consumer<String> progress);
 

@@ -16,23 +16,24 @@ public enum ThreadProfile {
     OWN("thread", 1),
 
     /**
-     * Producers allocate, and hand each block to their consumer, which frees it: one ring a pair. It is the worst case for
-     * caches that a thread fills by its own frees. Such pairs are the "producer-consumer" of Berger, McKinley, Blumofe and
-     * Wilson (Hoard, 2000, section 2.2), who show that memory may grow without bound under it.
+     * Producers allocate, and hand each block to their consumer, which frees it: one ring a pair. It is the worst case
+     * for caches that a thread fills by its own frees. Such pairs are the "producer-consumer" of Berger, McKinley,
+     * Blumofe and Wilson (Hoard, 2000, section 2.2), who show that memory may grow without bound under it.
      */
     PAIRS("pair", 2),
 
     /**
-     * The server of Larson and Krishnan (Memory allocation for long-running server applications, 1998, section 4.1): each
-     * thread replaces what is in random slots of its array, and after so many rounds ends, and a new thread goes on with
-     * the array. So most blocks are freed by a thread that didn't allocate them, and threads come and go.
+     * The server of Larson and Krishnan (Memory allocation for long-running server applications, 1998, section 4.1):
+     * each thread replaces what is in random slots of its array, and after so many rounds ends, and a new thread goes
+     * on with the array. So most blocks are freed by a thread that didn't allocate them, and threads come and go.
      */
     LARSON("thread", 1),
 
     /**
-     * Half of the threads allocate batches of blocks, the other half frees them, through one shared queue: xmalloc-test by
-     * Lever and Boreham (malloc() performance in a multithreaded Linux environment, 2000), in the form that the
-     * mimalloc-bench suite runs. Where that one's batches hold 4096 small objects, these hold 64 blocks of device memory.
+     * Half of the threads allocate batches of blocks, the other half frees them, through one shared queue: xmalloc-test
+     * by Lever and Boreham (malloc() performance in a multithreaded Linux environment, 2000), in the form that the
+     * mimalloc-bench suite runs. Where that one's batches hold 4096 small objects, these hold 64 blocks of device
+     * memory.
      */
     XMALLOC("pair", 2);
 

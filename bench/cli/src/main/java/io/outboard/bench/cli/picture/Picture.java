@@ -13,11 +13,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Where a strategy put the blocks of a trace: for each the operations between which it was in use, its place, and who allocated it; and
- * at some moments what was free.
+ * Where a strategy put the blocks of a trace: for each the operations between which it was in use, its place, and who
+ * allocated it; and at some moments what was free.
  *
- * <p>Thread-safety: confined to one thread. Cost: 20 host bytes a block; a pass over the trace, in which the strategy is asked for its
- * largest free block at most {@value #MOST_MOMENTS} times.
+ * <p>Thread-safety: confined to one thread. Cost: 20 host bytes a block; a pass over the trace, in which the strategy
+ * is asked for its largest free block at most {@value #MOST_MOMENTS} times.
  */
 public final class Picture {
 
@@ -33,7 +33,10 @@ public final class Picture {
     final long granuleBytes;
     final long regionBytes;
 
-    /** Of each block: the operation that allocated it, and that which freed it or the end; in granules where it lay and how much. */
+    /**
+     * Of each block: the operation that allocated it, and that which freed it or the end; in granules where it lay and
+     * how much.
+     */
     final int[] starts;
 
     final int[] ends;

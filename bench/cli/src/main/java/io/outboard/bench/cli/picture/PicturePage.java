@@ -14,8 +14,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * One page, which asks the network for nothing: blocks as rectangles, operations to the right and addresses upwards, and under that what
- * was free. It draws pixels of its own rather than rectangles, so that a million of them don't keep a browser busy. Safe for any number of threads.
+ * One page, which asks the network for nothing: blocks as rectangles, operations to the right and addresses upwards,
+ * and under that what was free. It draws pixels of its own rather than rectangles, so that a million of them don't keep
+ * a browser busy. Safe for any number of threads.
  */
 public final class PicturePage {
 

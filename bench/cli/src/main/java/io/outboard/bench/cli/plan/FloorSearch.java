@@ -6,14 +6,14 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for a layout below a ceiling by depth-first search, for few blocks: from the lowest offset upwards, so each block that is placed
- * lies on the highest of those below it that live with it. A branch ends where some moment has more left to be placed than room above
- * the lowest offset that any of its blocks can still have.
+ * Looks for a layout below a ceiling by depth-first search, for few blocks: from the lowest offset upwards, so each
+ * block that is placed lies on the highest of those below it that live with it. A branch ends where some moment has
+ * more left to be placed than room above the lowest offset that any of its blocks can still have.
  *
- * <p>Placing upwards with this bound is what Moffitt's solver MiniMalloc does (MiniMalloc: a lightweight memory allocator for hardware-accelerated
- * machine learning, ASPLOS 2023); from it is also that a block isn't placed where another one would fit below it. Where we deviate: many
- * short searches in orders that are drawn, in place of few long ones in fixed orders; a search that was lucky takes a few hundred steps, one
- * that wasn't rarely recovers.
+ * <p>Placing upwards with this bound is what Moffitt's solver MiniMalloc does (MiniMalloc: a lightweight memory
+ * allocator for hardware-accelerated machine learning, ASPLOS 2023); from it is also that a block isn't placed where
+ * another one would fit below it. Where we deviate: many short searches in orders that are drawn, in place of few long
+ * ones in fixed orders; a search that was lucky takes a few hundred steps, one that wasn't rarely recovers.
  *
  * <p>Thread-safety: confined to one thread. Cost: a step looks at each block for each moment that it lives in.
  */
@@ -161,7 +161,10 @@ final class FloorSearch {
         };
     }
 
-    /** Whether all others can be placed at this offset and above, of those at this very offset only ones that come after the last. */
+    /**
+     * Whether all others can be placed at this offset and above, of those at this very offset only ones that come after
+     * the last.
+     */
     private boolean search(final int done, final int offset, final int last) {
         if (done == count) {
             return true;

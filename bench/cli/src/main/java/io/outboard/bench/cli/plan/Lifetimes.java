@@ -6,9 +6,9 @@ import io.outboard.core.ByteSize;
 import java.util.Arrays;
 
 /**
- * The blocks of a trace: how large each is, and when it lives. Blocks are numbered in the order of their allocations, and time
- * counts allocations: block {@code i} lives from {@code i} to before {@code end(i)}, and two blocks are live together if either is allocated
- * in the other's life.
+ * The blocks of a trace: how large each is, and when it lives. Blocks are numbered in the order of their allocations,
+ * and time counts allocations: block {@code i} lives from {@code i} to before {@code end(i)}, and two blocks are live
+ * together if either is allocated in the other's life.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: 24 host bytes a block.
  */

@@ -6,15 +6,16 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for an order of blocks that gives a lower top, beginning with one that is known. Only the blocks matter that live when much
- * is live, and nearly all of a trace's don't: so the search goes over those alone, and then all others are placed around them.
+ * Looks for an order of blocks that gives a lower top, beginning with one that is known. Only the blocks matter that
+ * live when much is live, and nearly all of a trace's don't: so the search goes over those alone, and then all others
+ * are placed around them.
  *
  * <ol>
  *   <li>Blocks are placed in order, each at the lowest offset, up to a ceiling that is a little lower than the top.
- *   <li>One that finds no room moves forward in the order, to a place that is drawn; what was placed from there on is taken back, and it
- *       goes on from there.
- *   <li>When all have found room, all other blocks are placed in the order that they had. If one finds no room, more blocks matter than
- *       were thought to.
+ *   <li>One that finds no room moves forward in the order, to a place that is drawn; what was placed from there on
+ *       is taken back, and it goes on from there.
+ *   <li>When all have found room, all other blocks are placed in the order that they had. If one finds no room,
+ *       more blocks matter than were thought to.
  * </ol>
  *
  * <p>Thread-safety: confined to one thread. Cost: as long as it may; deterministic, but for when it is told to end.
@@ -28,8 +29,9 @@ final class OrderSearch {
     private static final int CEILING_PARTS = 50;
 
     /**
-     * After so many moves without success it begins anew. On the trace of ResNet-50, of 30, 100, 300, 1,000, 3,000 and 10,000 with four seeds
-     * each and 5 s, 300 came to the lowest top with each seed, and the others with one to three, or none (2026-11-25).
+     * After so many moves without success it begins anew. On the trace of ResNet-50, of 30, 100, 300, 1,000, 3,000 and
+     * 10,000 with four seeds each and 5 s, 300 came to the lowest top with each seed, and the others with one to three,
+     * or none (2026-11-25).
      */
     private static final int PATIENCE = 300;
 

@@ -6,10 +6,16 @@ import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
-/** Orders in which blocks are placed, each at the lowest offset: which of them is best depends on the trace. Safe for any number of threads. */
+/**
+ * Orders in which blocks are placed, each at the lowest offset: which of them is best depends on the trace. Safe for
+ * any number of threads.
+ */
 final class Orders {
 
-    /** Blocks below this part of the peak fill what is left between others: among those of about a size, any order will do. */
+    /**
+     * Blocks below this part of the peak fill what is left between others: among those of about a size, any order will
+     * do.
+     */
     private static final int SMALL_LOG2 = 12;
 
     private Orders() {}
@@ -37,7 +43,10 @@ final class Orders {
         return Comparator.comparingInt(block -> which.test(block) ? 0 : 1);
     }
 
-    /** The longer life first if sizes are equal. Small blocks stay in the order of their lives, which is fast: near ones are near. */
+    /**
+     * The longer life first if sizes are equal. Small blocks stay in the order of their lives, which is fast: near ones
+     * are near.
+     */
     private static Comparator<Integer> largestFirst(final Lifetimes blocks) {
         final long small = blocks.peakGranules() >> SMALL_LOG2;
         return Comparator.comparingLong(block -> {

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Blocks that are placed one after the other, each at the lowest offset at which it overlaps none that is live with it.
  *
- * <p>Time is cut into stretches of {@value #STRETCH} allocations. Each has a list of the blocks that are placed and live in it, in
- * order of offset:
+ * <p>Time is cut into stretches of {@value #STRETCH} allocations. Each has a list of the blocks that are placed and
+ * live in it, in order of offset:
  *
  * <pre>
  *   offset
@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
  *     +---+----+----+--&gt; time
  * </pre>
  *
- * <p>A block that lives in one stretch is placed by one walk through its list. One that lives in several goes round: in each list it
- * moves up behind what is in its way, until no list has anything there. It never moves above the lowest offset that is free, since
- * all below is taken by a block that was seen.
+ * <p>A block that lives in one stretch is placed by one walk through its list. One that lives in several goes round: in
+ * each list it moves up behind what is in its way, until no list has anything there. It never moves above the lowest
+ * offset that is free, since all below is taken by a block that was seen.
  *
- * <p>Thread-safety: confined to one thread. Cost: placing and taking back take a walk through the lists of a block's life; 16 host
- * bytes for each stretch of each block.
+ * <p>Thread-safety: confined to one thread. Cost: placing and taking back take a walk through the lists of a block's
+ * life; 16 host bytes for each stretch of each block.
  */
 final class Placement {
 
@@ -54,7 +54,9 @@ final class Placement {
         Arrays.fill(lengths, 0);
     }
 
-    /** Takes all back and places all in an order, which the layout keeps; null if one finds no room below the ceiling. */
+    /**
+     * Takes all back and places all in an order, which the layout keeps; null if one finds no room below the ceiling.
+     */
     @Nullable
     Layout placeAll(final int[] order, final int ceiling) {
         clear();

@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Checks a placement by running the trace: what is live is in a map by offset, and a block must find its place free. It shares nothing with
- * the search. Safe for any number of threads. Cost: O(log live blocks) an operation.
+ * Checks a placement by running the trace: what is live is in a map by offset, and a block must find its place free. It
+ * shares nothing with the search. Safe for any number of threads. Cost: O(log live blocks) an operation.
  */
 final class PlacementCheck {
 

@@ -8,9 +8,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds where blocks lie in a small region, if all of their lives are known: dynamic storage allocation, which is NP-hard (Garey and
- * Johnson 1979, SR2). First a few orders, each block at the lowest offset; then a search that goes on until there is nothing to gain, or
- * time is out: for few blocks {@link FloorSearch}, for many {@link OrderSearch}.
+ * Finds where blocks lie in a small region, if all of their lives are known: dynamic storage allocation, which is
+ * NP-hard (Garey and Johnson 1979, SR2). First a few orders, each block at the lowest offset; then a search that goes
+ * on until there is nothing to gain, or time is out: for few blocks {@link FloorSearch}, for many {@link OrderSearch}.
  *
  * <p>Thread-safety: confined to one thread.
  */

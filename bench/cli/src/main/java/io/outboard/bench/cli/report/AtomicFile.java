@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
 /**
- * Files that are there whole or not at all, so that who is interrupted leaves none that is torn. Behind a symbolic link the file that it names is
- * written. What is no regular file, such as a device or a pipe, is written to as it is.
+ * Files that are there whole or not at all, so that who is interrupted leaves none that is torn. Behind a symbolic link
+ * the file that it names is written. What is no regular file, such as a device or a pipe, is written to as it is.
  */
 public final class AtomicFile {
 

@@ -30,7 +30,9 @@ final class ChartLibrary {
         return embeddable(Template.load(path)).replaceAll("(?m)^//# sourceMappingURL=.*$", "");
     }
 
-    /** A script in which nothing ends the script element or opens a comment; inside a JavaScript string both are equal. */
+    /**
+     * A script in which nothing ends the script element or opens a comment; inside a JavaScript string both are equal.
+     */
     static String embeddable(final String script) {
         return script.replaceAll("(?i)</(script)", "<\\\\/$1").replace("<!--", "<\\!--");
     }

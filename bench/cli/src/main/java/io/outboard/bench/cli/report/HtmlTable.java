@@ -5,9 +5,8 @@ import java.util.List;
 
 /**
  * A table of numbers: a heading for every row and column, the columns in named groups if there are several kinds. On a
- * phone, or with more columns than a page has room for, every row becomes a block of its own with its numbers below its name,
- * each with its heading. Every number also stands there in full, for programs
- * and for whoever copies it.
+ * phone, or with more columns than a page has room for, every row becomes a block of its own with its numbers below its
+ * name, each with its heading. Every number also stands there in full, for programs and for whoever copies it.
  */
 public final class HtmlTable {
 

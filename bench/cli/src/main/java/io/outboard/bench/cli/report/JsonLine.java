@@ -4,8 +4,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One JSON object on one line, keys in the order that they were put. Null and numbers that aren't finite become {@code null}. Confined to one
- * thread.
+ * One JSON object on one line, keys in the order that they were put. Null and numbers that aren't finite become {@code
+ * null}. Confined to one thread.
  */
 public final class JsonLine {
 

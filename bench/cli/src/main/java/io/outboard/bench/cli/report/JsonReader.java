@@ -207,7 +207,9 @@ public final class JsonReader {
         position++;
     }
 
-    /** The next character, or NUL at the end; a NUL in the text is taken by no rule, so the two need no telling apart. */
+    /**
+     * The next character, or NUL at the end; a NUL in the text is taken by no rule, so the two need no telling apart.
+     */
     private char peek() {
         return position < text.length() ? text.charAt(position) : '\0';
     }

@@ -4,8 +4,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Names of files with one JSON object a line: they end in {@code .jsonl}, and in {@code .json} where an older version wrote them,
- * though none was JSON as a whole. Safe for any number of threads.
+ * Names of files with one JSON object a line: they end in {@code .jsonl}, and in {@code .json} where an older version
+ * wrote them, though none was JSON as a whole. Safe for any number of threads.
  */
 public final class LineFile {
 

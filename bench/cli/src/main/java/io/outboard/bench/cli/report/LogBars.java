@@ -6,9 +6,9 @@ import java.util.Locale;
 import java.util.function.DoubleFunction;
 
 /**
- * Bars over a logarithmic axis, several for each name, each with its number behind it: a picture in SVG that needs no script,
- * inside a page or as a file of its own. Its colours are those of {@code report.css}, in light and dark. Confined to one
- * thread.
+ * Bars over a logarithmic axis, several for each name, each with its number behind it: a picture in SVG that needs no
+ * script, inside a page or as a file of its own. Its colours are those of {@code report.css}, in light and dark.
+ * Confined to one thread.
  */
 public final class LogBars {
 

@@ -4,10 +4,10 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /**
- * The percentiles that results have, and the one rule by which each of them is found: the smallest latency that at least so
- * many percent of all operations don't exceed (nearest rank), to the three digits that a histogram keeps. What reading the
- * clock takes has been subtracted from every latency before. Tables, charts and pages show these numbers as they were written,
- * and read none off a curve.
+ * The percentiles that results have, and the one rule by which each of them is found: the smallest latency that at
+ * least so many percent of all operations don't exceed (nearest rank), to the three digits that a histogram keeps. What
+ * reading the clock takes has been subtracted from every latency before. Tables, charts and pages show these numbers as
+ * they were written, and read none off a curve.
  */
 public enum Percentile {
     /** The median. */

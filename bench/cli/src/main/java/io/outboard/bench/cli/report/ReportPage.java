@@ -16,9 +16,9 @@ import java.util.stream.Stream;
  * Makes {@code report.html} from the results in a folder: one page that carries its style, scripts and data and asks
  * the network for nothing. Tables are complete without scripts; charts are drawn by the browser.
  *
- * <p>What a page can show is its caller's to say: each part is about one file of the folder, and what belongs to its lines. A file
- * that is missing is left out of the page; what is malformed is an error. {@code environment.json}, if it was written, says what the
- * results were made on and by.
+ * <p>What a page can show is its caller's to say: each part is about one file of the folder, and what belongs to its
+ * lines. A file that is missing is left out of the page; what is malformed is an error. {@code environment.json}, if it
+ * was written, says what the results were made on and by.
  *
  * <p>Safe for any number of threads, as long as each writes to its own folder. The page is held in host memory until it
  * is complete: about 0.3 MiB and the size of the result files.

@@ -23,8 +23,8 @@ public record Result(String trace, String strategy, String name, String files, J
     private static final List<String> DISTINCTIONS = List.of("reusePolicy", "device");
 
     /**
-     * The results of a folder. Those of one trace and strategy are told apart by reuse policy and device, if they differ
-     * in these, else by number.
+     * The results of a folder. Those of one trace and strategy are told apart by reuse policy and device, if they
+     * differ in these, else by number.
      */
     static List<Result> ofLines(final List<JsonObject> lines) {
         final List<Result> results = new ArrayList<>();

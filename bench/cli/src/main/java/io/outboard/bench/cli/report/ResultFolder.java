@@ -42,7 +42,8 @@ public final class ResultFolder {
      * Opens a folder and reads its results and environment.
      *
      * @param parts what to show
-     * @throws IllegalArgumentException if there is no such folder, nothing to show in it, or one of the two files breaks a rule
+     * @throws IllegalArgumentException if there is no such folder, nothing to show in it, or one of the two files
+     *     breaks a rule
      * @throws IOException if the folder or a file cannot be read
      */
     public static ResultFolder open(final Path directory, final List<PagePart> parts) throws IOException {

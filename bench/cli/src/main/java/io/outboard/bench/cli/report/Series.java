@@ -72,8 +72,8 @@ public record Series(String name, String colour, String dash, boolean hidden) {
     }
 
     /**
-     * A look for every name: what is known looks the same everywhere, baselines are shades of grey, and others get what is
-     * free of colours that people with any colour vision can tell apart; no two lines share colour and dash.
+     * A look for every name: what is known looks the same everywhere, baselines are shades of grey, and others get what
+     * is free of colours that people with any colour vision can tell apart; no two lines share colour and dash.
      *
      * @param names of strategies, pools or kernels' allocators
      * @return one series a name, in this order

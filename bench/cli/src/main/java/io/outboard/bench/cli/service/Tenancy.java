@@ -18,8 +18,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.LongStream;
 
 /**
- * Two tenants of one device, each a process of its own, that replay their traces by turns: first one, then the other, then the first one
- * again. Confined to one thread, but for what the lender says.
+ * Two tenants of one device, each a process of its own, that replay their traces by turns: first one, then the other,
+ * then the first one again. Confined to one thread, but for what the lender says.
  */
 final class Tenancy {
 

@@ -12,7 +12,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 
-/** The program of a tenant: one pool over a lender for as long as it lives, and a trace that it replays whenever it is asked to. */
+/**
+ * The program of a tenant: one pool over a lender for as long as it lives, and a trace that it replays whenever it is
+ * asked to.
+ */
 final class TenantWorker {
 
     /** No block of a process's own addresses lies there. */

@@ -24,7 +24,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code outboard tenants}: whether two programs would fit on a device, by turns, that each need more than half of it. */
+/**
+ * {@code outboard tenants}: whether two programs would fit on a device, by turns, that each need more than half of it.
+ */
 @Command(
         name = "tenants",
         mixinStandardHelpOptions = true,

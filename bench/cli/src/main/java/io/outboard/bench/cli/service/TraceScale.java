@@ -3,8 +3,8 @@ package io.outboard.bench.cli.service;
 import io.outboard.bench.cli.trace.Trace;
 
 /**
- * Gives a trace another peak: all sizes by one factor, rounded up to granules, and the factor as large as the peak allows. Safe for any
- * number of threads. Cost: some forty passes over the operations, and a copy of them.
+ * Gives a trace another peak: all sizes by one factor, rounded up to granules, and the factor as large as the peak
+ * allows. Safe for any number of threads. Cost: some forty passes over the operations, and a copy of them.
  */
 final class TraceScale {
 
@@ -29,8 +29,8 @@ final class TraceScale {
      * Scales it, down or up.
      *
      * @param trace what to scale; it stays as it is
-     * @param peakBytes what is live at most is to be that or little less, {@link #leastPeakBytes} {@code <= peakBytes <= }{@link
-     *     Trace#MAX_BYTES}
+     * @param peakBytes what is live at most is to be that or little less, {@link #leastPeakBytes} {@code <=
+     *     peakBytes <= }{@link Trace#MAX_BYTES}
      * @return the same operations with other sizes, for a region of {@code peakBytes}
      */
     static Trace scaled(final Trace trace, final long peakBytes) {

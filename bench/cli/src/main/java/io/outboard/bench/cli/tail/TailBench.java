@@ -3,8 +3,8 @@ package io.outboard.bench.cli.tail;
 import io.outboard.bench.cli.common.Latencies;
 
 /**
- * A loop over a trace's operations, with a clock around each: on one strategy, or on nothing. Made among classes of its own,
- * see {@link io.outboard.bench.cli.common.Isolation}. Thread-safety: confined to one thread.
+ * A loop over a trace's operations, with a clock around each: on one strategy, or on nothing. Made among classes of its
+ * own, see {@link io.outboard.bench.cli.common.Isolation}. Thread-safety: confined to one thread.
  */
 public interface TailBench {
 
@@ -12,8 +12,8 @@ public interface TailBench {
     String NOTHING = "nothing";
 
     /**
-     * Goes on with the next operations, from the trace's beginning again after its end; what is in use there is freed first,
-     * without a clock.
+     * Goes on with the next operations, from the trace's beginning again after its end; what is in use there is freed
+     * first, without a clock.
      *
      * @param operations how many, > 0
      * @param allocate gets what each allocation took

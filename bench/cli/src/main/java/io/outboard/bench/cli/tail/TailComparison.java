@@ -21,12 +21,13 @@ import java.util.Locale;
 import org.HdrHistogram.Histogram;
 
 /**
- * Strategies' latencies over so many operations that a 99.999th percentile and a maximum mean something, each with the machine's
- * own pauses beside it: slices of the strategy's operations and slices of the same loop doing nothing, in turn, in one process.
- * What interrupts by time does so more often in the loop that takes longer, so a few pauses move a percentile of that one first:
- * their number and the time that each loop took together are told, too.
+ * Strategies' latencies over so many operations that a 99.999th percentile and a maximum mean something, each with the
+ * machine's own pauses beside it: slices of the strategy's operations and slices of the same loop doing nothing, in
+ * turn, in one process. What interrupts by time does so more often in the loop that takes longer, so a few pauses move
+ * a percentile of that one first: their number and the time that each loop took together are told, too.
  *
- * <p>Confined to one thread. Cost: a trace of 8 host bytes an operation, whatever the operations measured: it is repeated.
+ * <p>Confined to one thread. Cost: a trace of 8 host bytes an operation, whatever the operations measured: it is
+ * repeated.
  */
 public final class TailComparison {
 

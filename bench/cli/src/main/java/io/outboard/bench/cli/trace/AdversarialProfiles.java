@@ -4,25 +4,25 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * Five generated traces, each of which is as bad as can be for one thing that strategies do. What they are made of is in
- * the table of {@link Profiles}; this says why.
+ * Five generated traces, each of which is as bad as can be for one thing that strategies do. What they are made of is
+ * in the table of {@link Profiles}; this says why.
  *
  * <ul>
- *   <li>{@code fragmenting} leaves 50,000 holes that can't merge, all of sizes that a two-level allocator keeps in one
- *       list, and then asks for a granule less than the smallest of them, or a granule more than the largest: the own
- *       list of the latter is long and holds nothing that fits.
- *   <li>{@code sawtooth} fills 10,000 slots and empties them in random order but for 16, again and again: everything
- *       merges, and is divided anew.
- *   <li>{@code two-sizes} has 10,000 holes of two sizes that can't merge, and asks for 10,000 blocks of the smaller size, then of
- *       the larger, in turn. A smaller hole is too small for the larger size, and what the smaller leaves of a larger hole is
- *       a granule too small for either: half of the holes are of no use in each turn.
- *   <li>{@code list-borders} has no sizes but those at which a list of a two-level allocator begins, and a granule less and
- *       more: where rounding a size up or down goes wrong by one, it does here.
- *   <li>{@code equal-hashes} frees and allocates 1024 blocks whose offsets have equal low bits of their product with the
- *       golden ratio, the multiplier that hash tables usually have; each time the one that has been there for longest,
- *       which would be the last of its slot's chain. The block table ({@code io.outboard.tlsf.BlockTable}) draws half of its
- *       multiplier, so there they don't share a slot. It holds for strategies that place blocks one behind the other in
- *       a new region: all but buddies.
+ *   <li>{@code fragmenting} leaves 50,000 holes that can't merge, all of sizes that a two-level allocator keeps in
+ *       one list, and then asks for a granule less than the smallest of them, or a granule more than the largest: the
+ *       own list of the latter is long and holds nothing that fits.
+ *   <li>{@code sawtooth} fills 10,000 slots and empties them in random order but for 16, again and again:
+ *       everything merges, and is divided anew.
+ *   <li>{@code two-sizes} has 10,000 holes of two sizes that can't merge, and asks for 10,000 blocks of the smaller
+ *       size, then of the larger, in turn. A smaller hole is too small for the larger size, and what the smaller leaves
+ *       of a larger hole is a granule too small for either: half of the holes are of no use in each turn.
+ *   <li>{@code list-borders} has no sizes but those at which a list of a two-level allocator begins, and a granule
+ *       less and more: where rounding a size up or down goes wrong by one, it does here.
+ *   <li>{@code equal-hashes} frees and allocates 1024 blocks whose offsets have equal low bits of their product
+ *       with the golden ratio, the multiplier that hash tables usually have; each time the one that has been there for
+ *       longest, which would be the last of its slot's chain. The block table ({@code io.outboard.tlsf.BlockTable})
+ *       draws half of its multiplier, so there they don't share a slot. It holds for strategies that place blocks one
+ *       behind the other in a new region: all but buddies.
  * </ul>
  *
  * <p>Granules here are the default's 256 bytes. Thread-safety: safe for any number of threads.
@@ -61,7 +61,9 @@ final class AdversarialProfiles {
 
     private static final int EQUAL_HASHES = 1_024;
 
-    /** The table uses up to four slots for each of the 2048 blocks; more bits than these 13, should it use more slots. */
+    /**
+     * The table uses up to four slots for each of the 2048 blocks; more bits than these 13, should it use more slots.
+     */
     private static final int EQUAL_BITS = 15;
 
     private AdversarialProfiles() {}
@@ -167,8 +169,8 @@ final class AdversarialProfiles {
     }
 
     /**
-     * Slots: the blocks with equal hashes, and what fills the room between them. A block that is freed leaves a hole of just its
-     * size between two that stay, so it comes back to its offset.
+     * Slots: the blocks with equal hashes, and what fills the room between them. A block that is freed leaves a hole of
+     * just its size between two that stay, so it comes back to its offset.
      */
     private static Trace equalHashes(final int operations, final SplitMix64 random) {
         final OperationList list = new OperationList(operations);

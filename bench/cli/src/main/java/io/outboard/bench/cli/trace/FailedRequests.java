@@ -1,13 +1,13 @@
 package io.outboard.bench.cli.trace;
 
 /**
- * Requests of the recorded program that got no memory. In a {@link Trace} each is a block that is freed at once, as would have been
- * needed to serve it. Those of {@link Trace#MAX_BYTES} and more, which no device has, are only counted: most are sizes that
- * overflowed.
+ * Requests of the recorded program that got no memory. In a {@link Trace} each is a block that is freed at once, as
+ * would have been needed to serve it. Those of {@link Trace#MAX_BYTES} and more, which no device has, are only counted:
+ * most are sizes that overflowed.
  *
  * @param count how many, {@code >= 0}
- * @param largestBytes size of the largest one, 0 if there is none; larger ones are cut to 2^40 in RMM's logs and to 2^40 - 1 in a
- *     pool's recordings
+ * @param largestBytes size of the largest one, 0 if there is none; larger ones are cut to 2^40 in RMM's logs and to
+ *     2^40 - 1 in a pool's recordings
  */
 public record FailedRequests(long count, long largestBytes) {
 

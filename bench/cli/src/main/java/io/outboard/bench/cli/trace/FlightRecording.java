@@ -13,8 +13,8 @@ import jdk.jfr.consumer.RecordingFile;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the events {@code io.outboard.Allocation}, {@code io.outboard.Free} and {@code io.outboard.OutOfMemory} of one pool of a JFR
- * recording: allocations by their end, frees by their start.
+ * Reads the events {@code io.outboard.Allocation}, {@code io.outboard.Free} and {@code io.outboard.OutOfMemory} of one
+ * pool of a JFR recording: allocations by their end, frees by their start.
  *
  * <p>Thread-safety: confined to one thread.
  */

@@ -16,8 +16,8 @@ import java.nio.ByteOrder;
  * 32  u64      region bytes
  * </pre>
  *
- * <p>The peaks follow from the operations. A reader takes a zero there for "not computed" and anything else that differs
- * for damage.
+ * <p>The peaks follow from the operations. A reader takes a zero there for "not computed" and anything else that
+ * differs for damage.
  *
  * <p>Thread-safety: safe for any number of threads.
  */

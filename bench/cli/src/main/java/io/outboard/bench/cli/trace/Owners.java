@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Who allocated the blocks of a trace, beside it: a table of owners, such as {@code thread 17, stream 0x7f00}, and for each allocation
- * the number of its own. {@link TraceReader#read(Path, Owners)} fills one; a replay needs none.
+ * Who allocated the blocks of a trace, beside it: a table of owners, such as {@code thread 17, stream 0x7f00}, and for
+ * each allocation the number of its own. {@link TraceReader#read(Path, Owners)} fills one; a replay needs none.
  *
- * <p>Thread-safety: confined to one thread. Cost: 4 host bytes an allocation, 10 while the array grows, and at most 20 MB for the table,
- * whatever the file says: it has at most {@value #MOST_OWNERS} entries, and owners that come later are unknown; and of a thread and of a
- * stream at most {@value #MOST_LETTERS} letters.
+ * <p>Thread-safety: confined to one thread. Cost: 4 host bytes an allocation, 10 while the array grows, and at most 20
+ * MB for the table, whatever the file says: it has at most {@value #MOST_OWNERS} entries, and owners that come later
+ * are unknown; and of a thread and of a stream at most {@value #MOST_LETTERS} letters.
  */
 public final class Owners {
 

@@ -6,8 +6,8 @@ import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /**
- * Eleven generated traces that show how a strategy behaves: six as programs have them, five as an adversary would. The same
- * name and number of operations give the same trace, on any machine.
+ * Eleven generated traces that show how a strategy behaves: six as programs have them, five as an adversary would. The
+ * same name and number of operations give the same trace, on any machine.
  *
  * <table>
  * <caption>The profiles</caption>
@@ -29,15 +29,16 @@ import java.util.stream.Stream;
  *     <td>256 KiB, then 512 KiB - 256 B; holes of either</td><td>64 GiB</td></tr>
  * <tr><td>list-borders</td><td>SplitMix64, 9</td><td>10000 slots</td><td>toggle</td>
  *     <td>2^m + k 2^(m-5) granules, and one less and more; m in 6..13, k in 0..31</td><td>64 GiB</td></tr>
- * <tr><td>equal-hashes</td><td>SplitMix64, 10</td><td>1024 blocks whose offsets hash alike</td><td>free and allocate each in turn</td>
+ * <tr><td>equal-hashes</td><td>SplitMix64, 10</td><td>1024 blocks whose offsets hash alike</td><td>free and allocate
+ * each in turn</td>
  *     <td>8 KiB</td><td>64 GiB</td></tr>
  * </table>
  *
  * <p><em>Replace</em> draws a buffer, then a size; allocates the buffer's new block and then frees its old one.
  * <em>Toggle</em> first fills half of the slots, drawn at random, and then draws a slot each step: frees it if it is
  * full, else draws a size and allocates. <em>Ping-pong</em> allocates 1000 blocks, frees every second, and then
- * allocates and frees one block of 8 MiB over and over. The last five
- * have granules of 256 bytes; {@code AdversarialProfiles} says what each is bad for. {@code mimalloc} is the benchmark {@code malloc-large} of
+ * allocates and frees one block of 8 MiB over and over. The last five have granules of 256 bytes; {@code
+ * AdversarialProfiles} says what each is bad for. {@code mimalloc} is the benchmark {@code malloc-large} of
  * mimalloc-bench with its random stream continued: the same buffers and sizes that a libstdc++ build of it draws.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: 8 host bytes an operation.
@@ -103,8 +104,8 @@ public final class Profiles {
      * @param name one of {@link #names()}
      * @param operations as for {@link #named(String, int)}
      * @param variant what is added to the seed; 0 for the profile itself
-     * @param scale how many times as many slots {@code large}, {@code mid} and {@code small} have, from 1 to 1000, and so blocks
-     *     that are live; the others are what they are
+     * @param scale how many times as many slots {@code large}, {@code mid} and {@code small} have, from 1 to 1000,
+     *     and so blocks that are live; the others are what they are
      * @return the trace, called by the profile's name
      * @throws IllegalArgumentException as {@link #named(String, int)}
      */

@@ -8,7 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reads what {@link io.outboard.pool.Pool#record} writes, see {@link Recorder}. Thread-safety: safe for any number of threads. */
+/**
+ * Reads what {@link io.outboard.pool.Pool#record} writes, see {@link Recorder}. Thread-safety: safe for any number of
+ * threads.
+ */
 final class RecordingFormat {
 
     private static final int VERSION_AT = 8;

@@ -6,8 +6,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the CSV that the logging adaptor of the RAPIDS Memory Manager writes; the rules are those of {@link TraceReader}.
- * Works on bytes in the window of the content and makes no object for a line, but for owners, if they are wanted.
+ * Reads the CSV that the logging adaptor of the RAPIDS Memory Manager writes; the rules are those of {@link
+ * TraceReader}. Works on bytes in the window of the content and makes no object for a line, but for owners, if they are
+ * wanted.
  *
  * <p>Thread-safety: confined to one thread.
  */
@@ -95,7 +96,9 @@ final class RmmLogParser {
                 cut ? List.of("line " + line + " is cut: the file was read up to there") : List.of());
     }
 
-    /** Twice the live bytes at the peak, as a strategy that rounds to 256 bytes may see them, if it can divide so many. */
+    /**
+     * Twice the live bytes at the peak, as a strategy that rounds to 256 bytes may see them, if it can divide so many.
+     */
     static long regionBytes(final long peakLiveBytes, final long peakLiveBlocks) {
         final long live = Math.max(peakLiveBytes, GRANULE_BYTES * peakLiveBlocks);
         final long twice = 2 * Math.min(live, MAX_REGION_BYTES / 2);

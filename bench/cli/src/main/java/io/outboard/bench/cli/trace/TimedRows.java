@@ -7,12 +7,13 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happened to addresses, in any order, each with its time; in the order of the times it becomes a trace. Rows of the same time stay
- * as they came. An address that is allocated while it is in use was freed before, and that is missing: what recorded it ended while
- * threads worked, say.
+ * What happened to addresses, in any order, each with its time; in the order of the times it becomes a trace. Rows of
+ * the same time stay as they came. An address that is allocated while it is in use was freed before, and that is
+ * missing: what recorded it ended while threads worked, say.
  *
- * <p>Thread-safety: confined to one thread. Cost: at most 60 host bytes a row while rows are added, and 44 while they are sorted, which
- * takes one pass where they are in order, and a merge of each two runs else; 10 more a row with owners.
+ * <p>Thread-safety: confined to one thread. Cost: at most 60 host bytes a row while rows are added, and 44 while they
+ * are sorted, which takes one pass where they are in order, and a merge of each two runs else; 10 more a row with
+ * owners.
  */
 final class TimedRows {
 

@@ -116,7 +116,9 @@ final class TraceContent implements Closeable {
         return name == null ? file.toString() : name.toString();
     }
 
-    /** A piece of the buffer in quotes, cut to 40 characters; what isn't printable ASCII is shown as a question mark. */
+    /**
+     * A piece of the buffer in quotes, cut to 40 characters; what isn't printable ASCII is shown as a question mark.
+     */
     String shown(final int from, final int to) {
         final StringBuilder text = new StringBuilder("\"");
         for (int i = from; i < Math.min(to, from + SHOWN_BYTES); i++) {

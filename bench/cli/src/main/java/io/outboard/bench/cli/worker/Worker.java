@@ -10,9 +10,9 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * The main loop of a process that works for another: reads lines from standard input, and writes an answer to each to standard
- * output, one JSON object a line. The process ends when its input does, even if a kernel hangs, so that it never outlives who asks; and
- * after a failure, since the CUDA context may be of no more use.
+ * The main loop of a process that works for another: reads lines from standard input, and writes an answer to each to
+ * standard output, one JSON object a line. The process ends when its input does, even if a kernel hangs, so that it
+ * never outlives who asks; and after a failure, since the CUDA context may be of no more use.
  */
 public final class Worker {
 
@@ -21,7 +21,8 @@ public final class Worker {
     private Worker() {}
 
     /**
-     * Answers lines of any kind until there are no more. What fails ends the process, with the reason as its last words.
+     * Answers lines of any kind until there are no more. What fails ends the process, with the reason as its last
+     * words.
      *
      * @param open makes what answers; each answer is one JSON object
      * @throws InterruptedException if the main thread is interrupted
@@ -59,8 +60,8 @@ public final class Worker {
     }
 
     /**
-     * Gives an answer before its time: nothing comes after it, and nothing is closed on the way out, since a context that a kernel broke
-     * can't be.
+     * Gives an answer before its time: nothing comes after it, and nothing is closed on the way out, since a context
+     * that a kernel broke can't be.
      *
      * @param answer one JSON object
      */

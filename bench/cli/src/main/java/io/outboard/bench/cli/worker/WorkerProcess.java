@@ -14,8 +14,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A process that answers lines by lines of JSON, until it is killed. What it prints besides, on either stream, is kept as
- * its last words. Confined to one thread, but for one of its own that reads.
+ * A process that answers lines by lines of JSON, until it is killed. What it prints besides, on either stream, is kept
+ * as its last words. Confined to one thread, but for one of its own that reads.
  */
 public final class WorkerProcess {
 
@@ -59,7 +59,8 @@ public final class WorkerProcess {
     }
 
     /**
-     * How to start a worker: the same virtual machine with the same options, but for agents, which are meant for this process.
+     * How to start a worker: the same virtual machine with the same options, but for agents, which are meant for this
+     * process.
      *
      * @param program its main method calls {@link Worker}
      * @param arguments of the program

@@ -80,7 +80,10 @@ class PicturePageBrowserTest {
         return page;
     }
 
-    /** A million events: how long until they are to be seen, and how long a frame takes while the wheel turns, at the median. */
+    /**
+     * A million events: how long until they are to be seen, and how long a frame takes while the wheel turns, at the
+     * median.
+     */
     @Test
     void shouldBeQuickWithAMillionEvents(final TestReporter reporter) throws IOException, InterruptedException {
         final Path page = page(Profiles.named("mid", EVENTS), "tlsf");

@@ -35,8 +35,8 @@ class PlannerTest {
     }
 
     /**
-     * In instance C of MiniMalloc 203 blocks are live to 0.991 of the region at most. The capacity isn't kept within so few steps, but for the
-     * first with four times as many: the mean is 1.12 times it (2026-11-25).
+     * In instance C of MiniMalloc 203 blocks are live to 0.991 of the region at most. The capacity isn't kept within so
+     * few steps, but for the first with four times as many: the mean is 1.12 times it (2026-11-25).
      */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})

@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Traces of the shape of MiniMalloc's eleven challenges: some hundred blocks in a region of 1 MiB, sizes and times multiples of 1 KiB. A
- * square of memory and time is cut into rectangles, again and again; a few of them are left out, as there, where what is live at most is
- * some 1 % less than the region. So a placement that fills the region exactly is known to exist, and by default, with none left out, all
- * of it is live all the time: no region can be smaller.
+ * Traces of the shape of MiniMalloc's eleven challenges: some hundred blocks in a region of 1 MiB, sizes and times
+ * multiples of 1 KiB. A square of memory and time is cut into rectangles, again and again; a few of them are left out,
+ * as there, where what is live at most is some 1 % less than the region. So a placement that fills the region exactly
+ * is known to exist, and by default, with none left out, all of it is live all the time: no region can be smaller.
  */
 final class Tilings {
 
@@ -30,7 +30,10 @@ final class Tilings {
 
     private Tilings() {}
 
-    /** So many blocks, of which some are left out until no more than a part of the region is live at a time; 1 leaves none out. */
+    /**
+     * So many blocks, of which some are left out until no more than a part of the region is live at a time; 1 leaves
+     * none out.
+     */
     static Trace of(final int blocks, final double mostLive, final long seed) {
         final SplittableRandom random = new SplittableRandom(seed);
         final List<Rectangle> tiles = new ArrayList<>(List.of(new Rectangle(0, SIDE, 0, SIDE)));
@@ -81,7 +84,10 @@ final class Tilings {
                         : new Rectangle(tile.from(), tile.to(), tile.bottom() + at, tile.top()));
     }
 
-    /** What ends at a time is freed before what begins is allocated. Slots are in no order of the offsets that are known. */
+    /**
+     * What ends at a time is freed before what begins is allocated. Slots are in no order of the offsets that are
+     * known.
+     */
     private static Trace trace(final List<Rectangle> tiles) {
         final List<Event> events = new ArrayList<>();
         for (int slot = 0; slot < tiles.size(); slot++) {

@@ -96,7 +96,9 @@ class AdversarialProfilesTest {
         }
     }
 
-    /** With each size in turn, half of the holes, or what is left of them, can't take a block of either or of this one. */
+    /**
+     * With each size in turn, half of the holes, or what is left of them, can't take a block of either or of this one.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"tlsf", "hal-best-fit"})
     void shouldHaveHolesThatFitNeitherOfTwoSizes(final String strategy) {

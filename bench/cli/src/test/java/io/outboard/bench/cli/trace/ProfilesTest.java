@@ -43,7 +43,10 @@ class ProfilesTest {
                 Profiles.names());
     }
 
-    /** In the first six rows, the last column is the CRC-32 of the HPTRACE1 file that an independent C++ generator writes, in the others of ours. */
+    /**
+     * In the first six rows, the last column is the CRC-32 of the HPTRACE1 file that an independent C++ generator
+     * writes, in the others of ours.
+     */
     @ParameterizedTest
     @CsvSource({
         "mimalloc,     40,  64,   459425041,     21, 2bca03a6",

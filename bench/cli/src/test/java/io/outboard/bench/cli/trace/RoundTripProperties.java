@@ -16,7 +16,9 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.lifecycle.AddLifecycleHook;
 import net.jqwik.api.lifecycle.PropagationMode;
 
-/** Random logs against a {@code HashMap} of live pointers: the same blocks live, and the same trace after a round trip. */
+/**
+ * Random logs against a {@code HashMap} of live pointers: the same blocks live, and the same trace after a round trip.
+ */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class RoundTripProperties {
 

@@ -9,8 +9,8 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
 /**
- * Adds up what parts of a stream's work take, by events around each; what two events take with nothing in between is taken off.
- * Confined to one thread.
+ * Adds up what parts of a stream's work take, by events around each; what two events take with nothing in between is
+ * taken off. Confined to one thread.
  */
 public final class PartTimes implements AutoCloseable {
 

@@ -10,8 +10,8 @@ import java.util.zip.CRC32;
 import java.util.zip.DeflaterOutputStream;
 
 /**
- * Grey pictures as PNG (ISO/IEC 15948), of one byte a pixel. Written here, since the JDK's writer needs {@code java.desktop}, which
- * would double the runtime that is carried to GPUs.
+ * Grey pictures as PNG (ISO/IEC 15948), of one byte a pixel. Written here, since the JDK's writer needs {@code
+ * java.desktop}, which would double the runtime that is carried to GPUs.
  */
 public final class Png {
 

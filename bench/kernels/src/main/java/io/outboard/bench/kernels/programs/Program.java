@@ -26,8 +26,8 @@ public interface Program {
      *
      * @param work one of {@link #cases}, maybe with other steps or another heap
      * @param device to run on, with the driver's heap as the case has it
-     * @return what was asked for and what was measured; {@code status} is {@code ok} also where a check failed, which the numbers
-     *     of {@code ProgramResult.CHECKS} say
+     * @return what was asked for and what was measured; {@code status} is {@code ok} also where a check failed,
+     *     which the numbers of {@code ProgramResult.CHECKS} say
      * @throws RuntimeException if a kernel crashed, memory isn't enough, and so on
      */
     JsonLine run(ProgramCase work, BenchDevice device);

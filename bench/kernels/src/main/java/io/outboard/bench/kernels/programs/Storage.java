@@ -7,8 +7,8 @@ import java.util.function.ObjIntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a program's objects live, the host's side of a store in {@code stores.cuh}; or what kernels make requests of, where a
- * program has no types. Confined to one thread.
+ * Where a program's objects live, the host's side of a store in {@code stores.cuh}; or what kernels make requests of,
+ * where a program has no types. Confined to one thread.
  */
 public interface Storage extends AutoCloseable {
 

@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 /**
  * What a program's kernels were compiled with: what its objects live in. Immutable.
  *
- * @param name as in the name of the resource: {@code ObjectHeap}, {@code Aos}, {@code Soa}; or an allocator's, and how it is used,
- *     such as {@code CFMMalloc-coalesced}
+ * @param name as in the name of the resource: {@code ObjectHeap}, {@code Aos}, {@code Soa}; or an allocator's, and
+ *     how it is used, such as {@code CFMMalloc-coalesced}
  */
 public record Store(String name) {
 
@@ -30,8 +30,8 @@ public record Store(String name) {
     private static final String BUFFERED = "-buffered";
 
     /**
-     * The allocators behind plain structures: one form of each, the fastest where threads of a warp allocate together; and what
-     * {@code Buffered} makes of CUDA's own.
+     * The allocators behind plain structures: one form of each, the fastest where threads of a warp allocate together;
+     * and what {@code Buffered} makes of CUDA's own.
      *
      * @return stores in the order of tables
      */

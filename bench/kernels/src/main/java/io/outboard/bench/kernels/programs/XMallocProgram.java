@@ -8,10 +8,10 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The microbenchmark of XMalloc (Huang et al. 2013, figures 2, 5 and 6): workers that allocate an int each, write to it and free
- * it, where a warp has from 1 to 32 of them. The paper has a million; here there are 102,400:
- * CUDA's allocator takes a microsecond for each, or more (bench/results/h200-programs), and each case has at least three runs. And, of larger blocks, how much faster CUDA's
- * allocator is by buffers.
+ * The microbenchmark of XMalloc (Huang et al. 2013, figures 2, 5 and 6): workers that allocate an int each, write to it
+ * and free it, where a warp has from 1 to 32 of them. The paper has a million; here there are 102,400: CUDA's allocator
+ * takes a microsecond for each, or more (bench/results/h200-programs), and each case has at least three runs. And, of
+ * larger blocks, how much faster CUDA's allocator is by buffers.
  *
  * <p>Stores: CUDA's allocator as it is; coalesced; with the paper's 256 blocks of each size class kept by 1 to 64
  * queues; with queues but not coalesced; with queues as they are by default; and BitMalloc.

@@ -13,7 +13,9 @@ import java.util.function.Predicate;
 import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 
-/** What a run of in-kernel allocators comes to: beside CUDA's own malloc, else beside the best published, else in times. */
+/**
+ * What a run of in-kernel allocators comes to: beside CUDA's own malloc, else beside the best published, else in times.
+ */
 final class KernelHeadline {
 
     private static final int MOST_ROWS = 6;

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a published in-kernel allocator took in a case, from {@code kernel-peers.csv} beside this class: a reference value, of
- * the same kind of GPU but another harness. Immutable, so safe for any number of threads.
+ * What a published in-kernel allocator took in a case, from {@code kernel-peers.csv} beside this class: a reference
+ * value, of the same kind of GPU but another harness. Immutable, so safe for any number of threads.
  *
  * @param caseName the case, as {@link KernelResult#name}
  * @param peer name of the allocator

@@ -8,8 +8,8 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * One line of {@code kernels.jsonl}: what one in-kernel allocator did in one case of the test bench. Immutable, so safe for
- * any number of threads.
+ * One line of {@code kernels.jsonl}: what one in-kernel allocator did in one case of the test bench. Immutable, so safe
+ * for any number of threads.
  */
 public final class KernelResult {
 
@@ -176,8 +176,8 @@ public final class KernelResult {
     }
 
     /**
-     * The result as tables show it: microseconds for {@code allocate/free}, or for both in one kernel, with {@code !} if
-     * requests failed and {@code ?} if a check did; or {@code hang} or {@code crash}.
+     * The result as tables show it: microseconds for {@code allocate/free}, or for both in one kernel, with {@code !}
+     * if requests failed and {@code ?} if a check did; or {@code hang} or {@code crash}.
      *
      * @return a few characters
      */
@@ -215,7 +215,8 @@ public final class KernelResult {
     }
 
     /**
-     * Microseconds of the first and of the last rounds in a heap that only fills, and how many times longer the last take.
+     * Microseconds of the first and of the last rounds in a heap that only fills, and how many times longer the last
+     * take.
      *
      * @return for example {@code 812/830, 1.02}
      */
@@ -228,8 +229,8 @@ public final class KernelResult {
     }
 
     /**
-     * Microseconds on an aged heap, and how many times those on a fresh one they are; how often the heap was used in between,
-     * if it took so long that it was less than usual.
+     * Microseconds on an aged heap, and how many times those on a fresh one they are; how often the heap was used in
+     * between, if it took so long that it was less than usual.
      *
      * @return for example {@code 9.1/8.0, 1.05}
      */

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.stream.DoubleStream;
 
 /**
- * One of our allocators beside the best published one in each case. Both are shown as they were measured and net of the empty
- * kernel of their harness, and compared net. Immutable, so safe for any number of threads.
+ * One of our allocators beside the best published one in each case. Both are shown as they were measured and net of the
+ * empty kernel of their harness, and compared net. Immutable, so safe for any number of threads.
  */
 public final class PeerComparison {
 
@@ -125,8 +125,8 @@ public final class PeerComparison {
     }
 
     /**
-     * The cases in the order of the run, each as cells: case, ours, ours net, the peer's name, its times, these net, and how
-     * many times longer ours takes, with {@code trails} if it is more.
+     * The cases in the order of the run, each as cells: case, ours, ours net, the peer's name, its times, these net,
+     * and how many times longer ours takes, with {@code trails} if it is more.
      *
      * @return a list of seven texts for each case
      */

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Numbers that others published or that published code was measured at, from a small file of comma-separated values beside
- * this class: a heading, then a row a line, its name first. Immutable, so safe for any number of threads.
+ * Numbers that others published or that published code was measured at, from a small file of comma-separated values
+ * beside this class: a heading, then a row a line, its name first. Immutable, so safe for any number of threads.
  */
 public final class PublishedTable {
 

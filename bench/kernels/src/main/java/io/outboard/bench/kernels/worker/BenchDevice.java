@@ -66,8 +66,8 @@ public final class BenchDevice implements AutoCloseable {
     }
 
     /**
-     * Gives the driver's heap a size, once. The driver takes it when the first module that uses it is loaded; later, its
-     * size can't change.
+     * Gives the driver's heap a size, once. The driver takes it when the first module that uses it is loaded; later,
+     * its size can't change.
      *
      * @param bytes 0 for no change
      */
@@ -89,7 +89,8 @@ public final class BenchDevice implements AutoCloseable {
     }
 
     /**
-     * Gives memory back. Not after a failure: then the context may be broken, and the failure would be hidden by the next.
+     * Gives memory back. Not after a failure: then the context may be broken, and the failure would be hidden by the
+     * next.
      *
      * @param region from {@link #take}
      */

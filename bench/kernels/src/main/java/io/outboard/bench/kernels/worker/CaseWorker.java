@@ -22,7 +22,8 @@ public final class CaseWorker {
          *
          * @param work the case
          * @return one JSON object
-         * @throws RuntimeException if a kernel crashed, memory isn't enough, and so on; the context may be of no more use
+         * @throws RuntimeException if a kernel crashed, memory isn't enough, and so on; the context may be of no
+         *     more use
          */
         String measure(C work);
     }

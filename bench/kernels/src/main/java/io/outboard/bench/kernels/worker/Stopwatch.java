@@ -9,8 +9,8 @@ import jcuda.driver.JCudaDriver;
 public final class Stopwatch implements AutoCloseable {
 
     /**
-     * More than the host takes for a launch, even interpreted, in cycles of the device: some 200 microseconds. A kernel that lasts so
-     * long keeps the device busy until the host has launched what is timed: else the host would be timed.
+     * More than the host takes for a launch, even interpreted, in cycles of the device: some 200 microseconds. A kernel
+     * that lasts so long keeps the device busy until the host has launched what is timed: else the host would be timed.
      */
     public static final long LAUNCH_CYCLES = 400_000;
 

@@ -12,9 +12,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs cases in another process, one process for as many as it lives through. A case that takes longer than the limit is a
- * {@code hang}: the process is killed, and the next case gets a new one. A case in which the process or its CUDA context
- * dies is a {@code crash}. Confined to one thread; what a new process costs is about a second.
+ * Runs cases in another process, one process for as many as it lives through. A case that takes longer than the limit
+ * is a {@code hang}: the process is killed, and the next case gets a new one. A case in which the process or its CUDA
+ * context dies is a {@code crash}. Confined to one thread; what a new process costs is about a second.
  *
  * @param <C> what a case is
  */

@@ -7,8 +7,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What names each block in use, its address or a handle: the calls that need the name, and whether the strategy agrees with it.
- * Confined to one thread. O(1) but for {@link #isHandle}; no garbage.
+ * What names each block in use, its address or a handle: the calls that need the name, and whether the strategy agrees
+ * with it. Confined to one thread. O(1) but for {@link #isHandle}; no garbage.
  */
 final class BlockNames {
 

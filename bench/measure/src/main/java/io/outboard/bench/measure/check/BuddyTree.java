@@ -3,8 +3,9 @@ package io.outboard.bench.measure.check;
 import java.util.Arrays;
 
 /**
- * Reads the blocks of a region as the leaves of a row of buddy trees, and finds what can't be: a block that is no node, and two
- * buddies that are both free and whole. The first tree is the largest that fits into the region, and so on. Confined to one thread.
+ * Reads the blocks of a region as the leaves of a row of buddy trees, and finds what can't be: a block that is no node,
+ * and two buddies that are both free and whole. The first tree is the largest that fits into the region, and so on.
+ * Confined to one thread.
  */
 final class BuddyTree {
 

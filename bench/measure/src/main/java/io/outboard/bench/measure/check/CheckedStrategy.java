@@ -7,11 +7,12 @@ import io.outboard.core.Statistics;
 import io.outboard.core.Strategy;
 
 /**
- * A strategy and a model of what it has given away. Each call goes to the strategy, what it answers is compared with what the model
- * allows, and a {@link ViolationException} says what is wrong.
+ * A strategy and a model of what it has given away. Each call goes to the strategy, what it answers is compared with
+ * what the model allows, and a {@link ViolationException} says what is wrong.
  *
- * <p>Blocks are named by slots of the model; by which name the strategy knows them, {@link BlockNames} says. Confined to one thread. Beside the strategy's own time, an operation takes one or two
- * binary searches among the blocks; one that is answered with {@link Strategy#NO_SPACE} looks for what might have fitted.
+ * <p>Blocks are named by slots of the model; by which name the strategy knows them, {@link BlockNames} says. Confined
+ * to one thread. Beside the strategy's own time, an operation takes one or two binary searches among the blocks; one
+ * that is answered with {@link Strategy#NO_SPACE} looks for what might have fitted.
  */
 final class CheckedStrategy {
 

@@ -4,7 +4,9 @@ import io.outboard.bench.cli.trace.SplitMix64;
 import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Strategy;
 
-/** Parts of free blocks that are retired, divided and joined, as a pool does whose memory moves. Confined to one thread. */
+/**
+ * Parts of free blocks that are retired, divided and joined, as a pool does whose memory moves. Confined to one thread.
+ */
 final class FreeParts {
 
     private final CheckedStrategy checked;

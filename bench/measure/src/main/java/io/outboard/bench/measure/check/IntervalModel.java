@@ -3,10 +3,11 @@ package io.outboard.bench.measure.check;
 import java.util.Arrays;
 
 /**
- * The intervals of a region that are taken, and no more: what they are taken for, and by what, it doesn't know. All numbers are
- * granules from the region's start.
+ * The intervals of a region that are taken, and no more: what they are taken for, and by what, it doesn't know. All
+ * numbers are granules from the region's start.
  *
- * <p>Intervals are named by slots. Their starts are kept sorted, in leaves of up to 64, in the manner of a B+ tree of two levels:
+ * <p>Intervals are named by slots. Their starts are kept sorted, in leaves of up to 64, in the manner of a B+ tree of
+ * two levels:
  *
  * <pre>
  *   order      | leaf 4 | leaf 0 | leaf 7 | ...          sorted by the first entry of each, which firsts repeats
@@ -14,10 +15,11 @@ import java.util.Arrays;
  *   bounds     of each leaf: no gap behind one of its intervals is larger; lowered when a search finds that out
  * </pre>
  *
- * <p>Slot 0 is the granule in front of the region: so every interval has one before it, and the first gap is behind one, too.
+ * <p>Slot 0 is the granule in front of the region: so every interval has one before it, and the first gap is behind
+ * one, too.
  *
- * <p>Confined to one thread. A binary search for each interval that is added or removed, O(log n); {@link #fits} looks at the
- * leaves whose bound is large enough. No garbage but when its arrays grow.
+ * <p>Confined to one thread. A binary search for each interval that is added or removed, O(log n); {@link #fits} looks
+ * at the leaves whose bound is large enough. No garbage but when its arrays grow.
  */
 final class IntervalModel {
 
@@ -122,7 +124,10 @@ final class IntervalModel {
         delete(leaf);
     }
 
-    /** Gives another size to an interval: false if that takes what is taken or outside of the region, and nothing changed. */
+    /**
+     * Gives another size to an interval: false if that takes what is taken or outside of the region, and nothing
+     * changed.
+     */
     boolean resize(final int slot, final long newSize) {
         locate(entry(slot));
         final long end = endOf(slot);
@@ -191,7 +196,8 @@ final class IntervalModel {
     }
 
     /**
-     * Whether an interval would fit whose start, counted from {@code firstGranule} before the region, has none of the mask's bits.
+     * Whether an interval would fit whose start, counted from {@code firstGranule} before the region, has none of the
+     * mask's bits.
      */
     boolean fits(final long size, final long alignmentMask, final long firstGranule) {
         for (int at = 0; at < leaves; at++) {

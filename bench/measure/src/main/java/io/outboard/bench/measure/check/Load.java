@@ -3,8 +3,8 @@ package io.outboard.bench.measure.check;
 import io.outboard.bench.cli.trace.SplitMix64;
 
 /**
- * How many blocks a part of a shard works with, and which sizes these have, in granules. Between one such part and the next
- * nothing is in use. Confined to one thread.
+ * How many blocks a part of a shard works with, and which sizes these have, in granules. Between one such part and the
+ * next nothing is in use. Confined to one thread.
  */
 final class Load {
 
@@ -63,7 +63,10 @@ final class Load {
         return random.below(16) < handles;
     }
 
-    /** The size of a block in bytes, a multiple of the granule: sixteen times the mean may be more than there are numbers. */
+    /**
+     * The size of a block in bytes, a multiple of the granule: sixteen times the mean may be more than there are
+     * numbers.
+     */
     long sizeBytes(final long granuleBytes) {
         return Math.min(size(), Long.MAX_VALUE / granuleBytes) * granuleBytes;
     }

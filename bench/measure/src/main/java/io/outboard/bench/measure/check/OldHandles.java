@@ -1,9 +1,9 @@
 package io.outboard.bench.measure.check;
 
 /**
- * Handles that named a block and don't any more, as far as is known: the last ones, and apart from these the last of which a part
- * was used again since, that is, of which a newer handle has the same upper or lower half. What the halves are for isn't assumed.
- * Confined to one thread. O(1).
+ * Handles that named a block and don't any more, as far as is known: the last ones, and apart from these the last of
+ * which a part was used again since, that is, of which a newer handle has the same upper or lower half. What the halves
+ * are for isn't assumed. Confined to one thread. O(1).
  */
 final class OldHandles {
 

@@ -26,7 +26,10 @@ record ShardResult(
         double seconds,
         @Nullable String violation) {
 
-    /** Which operations a seed and a number stand for; before handles were checked, shards had no version and other operations. */
+    /**
+     * Which operations a seed and a number stand for; before handles were checked, shards had no version and other
+     * operations.
+     */
     static final long VERSION = 3;
 
     private static final Pattern LINE = Pattern.compile(

@@ -8,10 +8,11 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Draws a shard's operations and does them. A shard is a row of parts, each with a {@link Load}: blocks come and go around a goal
- * that changes, then all are freed, and what is left has to be as a new strategy.
+ * Draws a shard's operations and does them. A shard is a row of parts, each with a {@link Load}: blocks come and go
+ * around a goal that changes, then all are freed, and what is left has to be as a new strategy.
  *
- * <p>What takes a walk over all blocks comes the seldomer, the longer a walk takes, so that it is a small part of the time.
+ * <p>What takes a walk over all blocks comes the seldomer, the longer a walk takes, so that it is a small part of the
+ * time.
  *
  * <p>Confined to one thread.
  */
@@ -20,7 +21,9 @@ final class ShardRun {
     /** Operations between two reports of progress. */
     private static final int REPORT = 1 << 16;
 
-    /** Estimates of what a walk takes, for how often it comes: measured on one machine, 2026-11-23, and only roughly. */
+    /**
+     * Estimates of what a walk takes, for how often it comes: measured on one machine, 2026-11-23, and only roughly.
+     */
     private static final long NS_A_WALK = 2_000;
 
     private static final long NS_A_BLOCK = 20;
@@ -29,7 +32,9 @@ final class ShardRun {
 
     private static final long GRANULES_A_NS = 64;
 
-    /** What walks may add to an operation, on average: whole checks, calls with wrong addresses, parts of free blocks. */
+    /**
+     * What walks may add to an operation, on average: whole checks, calls with wrong addresses, parts of free blocks.
+     */
     private static final long WHOLE_CHECK_NS = 20;
 
     private static final long WRONG_ADDRESS_NS = 20;

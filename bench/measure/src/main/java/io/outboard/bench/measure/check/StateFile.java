@@ -16,9 +16,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The shards that are finished, one JSON object a line, so that a run goes on where another one ended. Shards with a violation
- * aren't kept, and so are repeated. What stands behind the last line's end is what an interrupted run had no time to write, and is
- * cut off.
+ * The shards that are finished, one JSON object a line, so that a run goes on where another one ended. Shards with a
+ * violation aren't kept, and so are repeated. What stands behind the last line's end is what an interrupted run had no
+ * time to write, and is cut off.
  *
  * <p>One process has it open at a time. Safe for any number of threads; each shard is written at once.
  */
@@ -34,9 +34,8 @@ final class StateFile implements AutoCloseable {
     /**
      * Opens a folder's file, or makes one.
      *
-     * @throws WrongUseException if another process has it open, or it is of another seed, another commit, another version of this
-     *     command or no such file at all;
-     *     nothing changed
+     * @throws WrongUseException if another process has it open, or it is of another seed, another commit, another
+     *     version of this command or no such file at all; nothing changed
      */
     StateFile(final Path folder, final long seed, final String commit) throws IOException {
         this.commit = commit;

@@ -1,7 +1,8 @@
 package io.outboard.bench.measure.check;
 
 /**
- * What the contract leaves to a strategy, as its Javadoc says. One that isn't known by its name has to keep what most do.
+ * What the contract leaves to a strategy, as its Javadoc says. One that isn't known by its name has to keep what most
+ * do.
  *
  * @param rounding from what is asked for to the size of the block
  * @param merges whether any two free neighbours are one block
@@ -40,14 +41,18 @@ record StrategyRules(
         BOUNDED,
         /** If the largest free block, as the strategy tells it, hasn't twice the room. */
         BOUNDED_BY_LARGEST,
-        /** If the largest free block, as the strategy tells it, has no room; at any time if an alignment is asked for. */
+        /**
+         * If the largest free block, as the strategy tells it, has no room; at any time if an alignment is asked for.
+         */
         LARGEST
     }
 
     /** Free blocks that a bounded search looks at. */
     static final int SEARCHED = 64;
 
-    /** Of the table, what an operation may need at once: the depth of a tree of Fibonacci buddies, and a slab's blocks. */
+    /**
+     * Of the table, what an operation may need at once: the depth of a tree of Fibonacci buddies, and a slab's blocks.
+     */
     static final int MOST_NEW_BLOCKS = 48;
 
     private static final long UNLIMITED = (1L << 32) - 1;

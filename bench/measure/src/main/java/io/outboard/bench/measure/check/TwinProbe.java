@@ -7,8 +7,8 @@ import io.outboard.core.Statistics;
 import io.outboard.core.Strategy;
 
 /**
- * The same operations on a strategy in which nothing is in use any more and on a new one: all that they answer has to be the same.
- * Confined to one thread.
+ * The same operations on a strategy in which nothing is in use any more and on a new one: all that they answer has to
+ * be the same. Confined to one thread.
  */
 final class TwinProbe {
 

@@ -5,8 +5,9 @@ import io.outboard.core.Strategy;
 import java.util.Arrays;
 
 /**
- * Compares all that a strategy shows with the model: every block, none missing, free neighbours merged, the largest free block, and
- * what is known of each block in use and each retired one. O(blocks) with a binary search for each. Confined to one thread.
+ * Compares all that a strategy shows with the model: every block, none missing, free neighbours merged, the largest
+ * free block, and what is known of each block in use and each retired one. O(blocks) with a binary search for each.
+ * Confined to one thread.
  */
 final class WholeCheck {
 

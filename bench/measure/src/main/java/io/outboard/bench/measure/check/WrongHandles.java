@@ -4,8 +4,8 @@ import io.outboard.bench.cli.trace.SplitMix64;
 import io.outboard.core.InvalidAddressException;
 
 /**
- * Calls with handles that name no block in use: old ones, made-up ones, addresses. Whether one names a block, the model says. Each
- * must be refused, by an exception, and must change nothing. Confined to one thread.
+ * Calls with handles that name no block in use: old ones, made-up ones, addresses. Whether one names a block, the model
+ * says. Each must be refused, by an exception, and must change nothing. Confined to one thread.
  */
 final class WrongHandles {
 

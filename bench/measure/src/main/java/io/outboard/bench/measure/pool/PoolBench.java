@@ -7,8 +7,8 @@ import io.outboard.bench.cli.trace.Trace;
 
 /**
  * A pool over one strategy on one trace, as a measuring command sees it: the border between its classes and those that
- * every measurement has for itself, see {@link io.outboard.bench.cli.common.Isolation}. What crosses is the JDK's, this package's or the trace's
- * package's own.
+ * every measurement has for itself, see {@link io.outboard.bench.cli.common.Isolation}. What crosses is the JDK's, this
+ * package's or the trace's package's own.
  *
  * <p>Thread-safety: confined to one thread. Failures are a {@link RuntimeException} whose message says what failed. One
  * measurement an object, so that none sees what the compiler learned from another.
@@ -47,8 +47,8 @@ public interface PoolBench {
     Measurement measurePool(String reusePolicy, long regionBytes, String device, Progress progress);
 
     /**
-     * Measures a facade: the runtime's {@code cudaMalloc} and {@code cudaFree}, or, for {@code STREAM_ORDERED}, the driver's
-     * {@code cuMemAllocAsync} and {@code cuMemFreeAsync} on one stream. Its pool grows as it does by default.
+     * Measures a facade: the runtime's {@code cudaMalloc} and {@code cudaFree}, or, for {@code STREAM_ORDERED}, the
+     * driver's {@code cuMemAllocAsync} and {@code cuMemFreeAsync} on one stream. Its pool grows as it does by default.
      *
      * @param reusePolicy name of the {@link io.outboard.pool.ReusePolicy}
      * @param device number of the GPU
@@ -58,8 +58,8 @@ public interface PoolBench {
     Measurement measureFacade(String reusePolicy, int device, Progress progress);
 
     /**
-     * Measures what several threads get of one pool, each of which does the trace on its own, over and over. No device is
-     * used: all work has always finished. The pool grows as it does by default.
+     * Measures what several threads get of one pool, each of which does the trace on its own, over and over. No device
+     * is used: all work has always finished. The pool grows as it does by default.
      *
      * @param reusePolicy name of the {@link io.outboard.pool.ReusePolicy}
      * @param threads how many, {@code 0 < threads}

@@ -22,9 +22,10 @@ import jcuda.driver.JCudaDriver;
 import jcuda.runtime.JCuda;
 
 /**
- * The facades on a GPU. Each block gets a pattern of its own by a kernel on its thread's non-blocking stream; before it is
- * freed its content is read back, and then a kernel that takes a while is left writing something else to it. If the pool hands
- * the block on before that kernel has ended, it destroys what the next owner wrote. Overlaps are found on the host as well.
+ * The facades on a GPU. Each block gets a pattern of its own by a kernel on its thread's non-blocking stream; before it
+ * is freed its content is read back, and then a kernel that takes a while is left writing something else to it. If the
+ * pool hands the block on before that kernel has ended, it destroys what the next owner wrote. Overlaps are found on
+ * the host as well.
  */
 final class GpuSoak implements Session.Shared<GpuSoak.Block> {
 

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One thread of a soak: takes and frees blocks at random, lets the device work on them, and gives some to other threads. What
- * the device has to do changes every half second: nothing, now and then, often, and long kernels.
+ * One thread of a soak: takes and frees blocks at random, lets the device work on them, and gives some to other
+ * threads. What the device has to do changes every half second: nothing, now and then, often, and long kernels.
  *
  * @param <B> a block
  */

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * A device whose streams run kernels in real time. All of it is arithmetic on a clock: a stream is the moment at which what
- * was launched on it will have ended, and a mark is such a moment, too.
+ * A device whose streams run kernels in real time. All of it is arithmetic on a clock: a stream is the moment at which
+ * what was launched on it will have ended, and a mark is such a moment, too.
  *
  * <pre>
  *   stream 1   |---kernel---|-----kernel-----|        ends[1]
@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
  *                   now: mark() = max(ends, now), isFinished(mark) = mark &lt;= now
  * </pre>
  *
- * <p>So when a block may be handed out again is known exactly, and not only as far as a race between threads lets it be seen.
- * Safe for any number of threads. No garbage.
+ * <p>So when a block may be handed out again is known exactly, and not only as far as a race between threads lets it be
+ * seen. Safe for any number of threads. No garbage.
  */
 final class TimedDevice implements DeviceWork {
 

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  *   pages   address / 4 MiB -> [ null | block | block | freed block, until 17 ms | ... ]   a use a granule
  * </pre>
  *
- * <p>Who gets a block exchanges the uses of its granules for its own and looks at what was there: nothing, or a freed block
- * whose work has ended by then, or was ordered before on the same stream. Anything else is a violation. Safe for any number
- * of threads.
+ * <p>Who gets a block exchanges the uses of its granules for its own and looks at what was there: nothing, or a freed
+ * block whose work has ended by then, or was ordered before on the same stream. Anything else is a violation. Safe for
+ * any number of threads.
  */
 final class UseRecord {
 

@@ -1,6 +1,6 @@
 /**
- * Soaks: threads that use one pool for minutes while a device works on their blocks, and a record of every use that finds what
- * a pool must never do.
+ * Soaks: threads that use one pool for minutes while a device works on their blocks, and a record of every use that
+ * finds what a pool must never do.
  */
 @NullMarked
 package io.outboard.bench.measure.soak;

@@ -25,8 +25,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * What a pool holds when several threads use it, beside what it holds when one does the same: what lanes, caches and inboxes
- * cost in memory. No device is used: all work has always finished. Confined to one thread.
+ * What a pool holds when several threads use it, beside what it holds when one does the same: what lanes, caches and
+ * inboxes cost in memory. No device is used: all work has always finished. Confined to one thread.
  */
 public final class MemoryByThreads {
 
@@ -66,8 +66,8 @@ public final class MemoryByThreads {
     }
 
     /**
-     * {@code mode}: shared, one trace's operations; own, a trace for each thread. Held bytes are medians of rounds, mappings those of
-     * the last one; late ones come after the first tenth of the operations.
+     * {@code mode}: shared, one trace's operations; own, a trace for each thread. Held bytes are medians of rounds,
+     * mappings those of the last one; late ones come after the first tenth of the operations.
      */
     private record Row(
             String trace,

@@ -13,9 +13,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Several threads that each do their part of operations on one pool, at about the same pace: none gets further ahead of the
- * slowest than so many operations, so that what is live at a time is what the trace has live, or a little more. The slowest
- * never waits, so nobody waits for ever. Confined to one thread, which waits for the others.
+ * Several threads that each do their part of operations on one pool, at about the same pace: none gets further ahead of
+ * the slowest than so many operations, so that what is live at a time is what the trace has live, or a little more. The
+ * slowest never waits, so nobody waits for ever. Confined to one thread, which waits for the others.
  */
 final class MemoryReplay {
 
@@ -37,8 +37,8 @@ final class MemoryReplay {
     private volatile boolean failed;
 
     /**
-     * One thread's operations: how many slots they name, the operations in the trace's layout, and where each stands in the
-     * whole, ascending, which is what the pace is measured by.
+     * One thread's operations: how many slots they name, the operations in the trace's layout, and where each stands in
+     * the whole, ascending, which is what the pace is measured by.
      */
     static final class Part {
         final int slots;

@@ -15,8 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Latencies by size: threads that each replace blocks of one size, from a granule to a quarter of a gigabyte. Drivers serve
- * small blocks in another way than large ones, so a factor without its size says little. Confined to one thread.
+ * Latencies by size: threads that each replace blocks of one size, from a granule to a quarter of a gigabyte. Drivers
+ * serve small blocks in another way than large ones, so a factor without its size says little. Confined to one thread.
  */
 public final class SizeSweep {
 

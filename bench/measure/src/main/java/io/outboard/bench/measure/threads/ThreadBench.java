@@ -7,8 +7,8 @@ import io.outboard.bench.cli.common.Latencies;
  * Threads that use one pool, as the command sees them: the border between its classes and those that every pass has for
  * itself, see {@link Isolation}. One pass an object. Confined to one thread.
  *
- * <p>A block handed out twice, one that overlaps another, memory that isn't there, and blocks that don't come back make a
- * pass fail with an {@link IllegalStateException} whose message says what happened.
+ * <p>A block handed out twice, one that overlaps another, memory that isn't there, and blocks that don't come back make
+ * a pass fail with an {@link IllegalStateException} whose message says what happened.
  */
 public interface ThreadBench {
 
@@ -16,8 +16,8 @@ public interface ThreadBench {
      * What came of the pass for speed.
      *
      * @param opsPerSecond allocations and frees a second of all threads together, the median of the rounds
-     * @param cpuNsPerOp time on a core an operation, of all threads, waiting for each other in loops included: what is left
-     *     of a figure where other programs take cores away
+     * @param cpuNsPerOp time on a core an operation, of all threads, waiting for each other in loops included: what
+     *     is left of a figure where other programs take cores away
      * @param gcBytesPerOp garbage an operation, in bytes
      * @param heldBytes what the pool held at the end
      * @param peakHeldBytes what it held at most, of looks every few milliseconds

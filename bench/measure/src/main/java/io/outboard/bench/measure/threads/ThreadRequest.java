@@ -33,8 +33,8 @@ public record ThreadRequest(
         PrintWriter out) {
 
     /**
-     * The settings for one number of threads: pools of each strategy and policy, on a GPU facades and the driver too, as far as they were
-     * asked for.
+     * The settings for one number of threads: pools of each strategy and policy, on a GPU facades and the driver too,
+     * as far as they were asked for.
      */
     List<ThreadSettings> settings(
             final ThreadProfile profile,

@@ -14,10 +14,11 @@ import java.util.Locale;
  * @param regionBytes most that a pool may hold in bytes, and its first region; 0 for a pool's defaults
  * @param threads how many, pairs where the profile has pairs, {@code 0 < threads}
  * @param others threads that never stop beside them, {@code 0 <= others}
- * @param launchers threads that launch empty kernels without pause beside them, {@code 0 <= launchers}; 0 without a GPU
+ * @param launchers threads that launch empty kernels without pause beside them, {@code 0 <= launchers}; 0 without a
+ *     GPU
  * @param smallestBytes size of the smallest block in bytes, {@code 0 < smallestBytes}
- * @param largestBytes size of the largest block in bytes, {@code smallestBytes <= largestBytes}; the logarithm of sizes is
- *     uniform
+ * @param largestBytes size of the largest block in bytes, {@code smallestBytes <= largestBytes}; the logarithm of
+ *     sizes is uniform
  * @param liveBlocks about how many blocks a thread has at a time, {@code 0 < liveBlocks}
  * @param roundMillis how long a round takes, {@code 0 < roundMillis}
  */

@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Blocks are written as sizes from the region's start on, free ones with an f; the region has as many granules as they. */
+/**
+ * Blocks are written as sizes from the region's start on, free ones with an f; the region has as many granules as they.
+ */
 class BuddyTreeTest {
 
     @ParameterizedTest

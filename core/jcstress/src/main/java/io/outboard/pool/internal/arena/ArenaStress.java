@@ -75,7 +75,9 @@ public final class ArenaStress {
         }
     }
 
-    /** The first block in a page is freed by whoever was told of it, and a stranger finds the page whole or not at all. */
+    /**
+     * The first block in a page is freed by whoever was told of it, and a stranger finds the page whole or not at all.
+     */
     @JCStressTest
     @Outcome(id = "true, false", expect = Expect.ACCEPTABLE, desc = "it starts here")
     @Outcome(id = "false, false", expect = Expect.ACCEPTABLE, desc = "not yet")
@@ -153,7 +155,10 @@ public final class ArenaStress {
         }
     }
 
-    /** Two threads free one block of a third one's arena, from homes of their own: one is refused, and it comes home once. */
+    /**
+     * Two threads free one block of a third one's arena, from homes of their own: one is refused, and it comes home
+     * once.
+     */
     @JCStressTest
     @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "freed once")
     @Outcome(expect = Expect.FORBIDDEN, desc = "freed twice, or lost")

@@ -15,28 +15,25 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A part of a pool that threads use one at a time. An arena is one object with a lock, which is this object, with
- * segments that strategies
- * divide, with blocks in limbo and with counters, so that what an operation needs lies side by side.
+ * segments that strategies divide, with blocks in limbo and with counters, so that what an operation needs lies side by
+ * side.
  *
  * <pre>
  *   free by a thread of this arena   the block is retired and joins the open batch, or is free at once
- *   free by another arena's thread   {@link BlockStarts#clear}, then the other arena's batch of remote frees for this one
+ *   free by another arena's thread   {@link BlockStarts#clear}, then the other arena's batch of remote frees
  *   each operation                   releases a few ready blocks, and retires a few remote frees that have arrived
  * </pre>
  *
  * <p>No operation does the work of many, with one exception: the free of another arena's large block retires all that
- * has arrived there.
- * Whoever holds an arena's lock may do any of this work, so nothing depends on the thread that freed a block. A batch
- * is closed, and then
- * waits for the next mark (see {@link Progress}), when it has many bytes or blocks, or when a request needs memory. No
- * thread takes an
- * arena's lock while it holds another's, except those that look at the whole pool: they take all locks in the order of
- * the arenas' numbers.
- * No lock is held while the device or a memory source works.
+ * has arrived there. Whoever holds an arena's lock may do any of this work, so nothing depends on the thread that freed
+ * a block. A batch is closed, and then waits for the next mark (see {@link Progress}), when it has many bytes or
+ * blocks, or when a request needs memory. No thread takes an arena's lock while it holds another's, except those that
+ * look at the whole pool: they take all locks in the order of the arenas' numbers. No lock is held while the device or
+ * a memory source works.
  *
  * <p>Safe for any number of threads. Methods take the lock unless they say that it is held. A {@link
- * StackOverflowError} under the lock
- * leaves the pool {@linkplain SpinLock.Breakage broken}, since a change may have been half done.
+ * StackOverflowError} under the lock leaves the pool {@linkplain SpinLock.Breakage broken}, since a change may have
+ * been half done.
  */
 public final class Arena extends Limbo {
 

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * others.
  *
  * <pre>
- *   header  {@link #MAGIC}, long | {@link #VERSION}, int | {@link #RECORD_BYTES}, int | granule in bytes, long | 0, long
+ *   header  magic, long | version, int | bytes of a record, int | granule in bytes, long | 0, long
  *   record  time in ns, long | address, long | stream, long | {@link #packed}, long
  * </pre>
  *

@@ -29,7 +29,10 @@ class StreamsTest {
         return arena.placeAgain(256, 1);
     }
 
-    /** It looked again and again for another, and left no core to who was to make it: virtual threads stood still for ever. */
+    /**
+     * It looked again and again for another, and left no core to who was to make it: virtual threads stood still for
+     * ever.
+     */
     @Test
     void shouldWaitForWhoForgetsAStream() throws Exception {
         arena.add(segment);

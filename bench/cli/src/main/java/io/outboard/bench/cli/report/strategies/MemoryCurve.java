@@ -62,8 +62,8 @@ final class MemoryCurve {
     }
 
     /**
-     * What the device has in use since the start, NaN where that can't be told: for a region that was taken before the trace
-     * began, all of which counts as in use.
+     * What the device has in use since the start, NaN where that can't be told: for a region that was taken before the
+     * trace began, all of which counts as in use.
      */
     double[] deviceSinceStart() {
         final double[] device = column(DEVICE);

@@ -59,7 +59,9 @@ final class PercentileCurve {
         return totalCount == 0;
     }
 
-    /** For the chart: log10(1 / (1 - percentile)) of every row; the maximum stands where one operation of all stands. */
+    /**
+     * For the chart: log10(1 / (1 - percentile)) of every row; the maximum stands where one operation of all stands.
+     */
     double[] axis() {
         final double[] axis = new double[percentiles.length];
         double rightmost = Math.log10(Math.max(1, totalCount));

@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What a run of strategies comes to: the safest that was measured, the facade under STRICT if that is among them, beside the
- * driver's own functions; without a driver the fastest strategy and the tightest.
+ * What a run of strategies comes to: the safest that was measured, the facade under STRICT if that is among them,
+ * beside the driver's own functions; without a driver the fastest strategy and the tightest.
  */
 final class ResultHeadline {
 

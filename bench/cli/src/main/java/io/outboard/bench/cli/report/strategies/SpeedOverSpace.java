@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What each strategy takes in time and in memory, as one point; over several traces, geometric means of those on which all
- * were measured. Memory is the smallest region that serves a trace or, where that wasn't looked for, how far its blocks
- * reached.
+ * What each strategy takes in time and in memory, as one point; over several traces, geometric means of those on which
+ * all were measured. Memory is the smallest region that serves a trace or, where that wasn't looked for, how far its
+ * blocks reached.
  */
 final class SpeedOverSpace implements Section {
 

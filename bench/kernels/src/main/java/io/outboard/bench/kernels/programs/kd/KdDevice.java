@@ -197,7 +197,9 @@ final class KdDevice implements AutoCloseable {
         return counted;
     }
 
-    /** Takes memory for copies of the tree that was counted, and so of each, but for one of more nodes, which is wrong. */
+    /**
+     * Takes memory for copies of the tree that was counted, and so of each, but for one of more nodes, which is wrong.
+     */
     private void takeCopies() {
         // The root's pair has one.
         final int nodeCapacity = (int) Math.max(2 * counted.pairs() - 1, 1);

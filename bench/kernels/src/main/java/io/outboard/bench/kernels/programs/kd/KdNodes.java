@@ -1,11 +1,12 @@
 package io.outboard.bench.kernels.programs.kd;
 
 /**
- * A k-d tree as a kernel copies it: nodes by number, of which the first is the root and each stands before those below it.
- * Immutable, so safe for any number of threads; the arrays must not be written to.
+ * A k-d tree as a kernel copies it: nodes by number, of which the first is the root and each stands before those below
+ * it. Immutable, so safe for any number of threads; the arrays must not be written to.
  *
- * <p>Each node is four ints: the axis, or {@value #LEAF} for a leaf; the bits of the plane, or how many references a leaf has;
- * the number of the first of both children, which stand side by side, or of the first reference; and one unused.
+ * <p>Each node is four ints: the axis, or {@value #LEAF} for a leaf; the bits of the plane, or how many references a
+ * leaf has; the number of the first of both children, which stand side by side, or of the first reference; and one
+ * unused.
  */
 final class KdNodes {
 
@@ -17,7 +18,9 @@ final class KdNodes {
     /** More than a tree is deep. */
     private static final int MOST_DEPTH = 128;
 
-    /** By how much of the scene's extent a cell is taken to be larger where a ray passes it: more than what is rounded. */
+    /**
+     * By how much of the scene's extent a cell is taken to be larger where a ray passes it: more than what is rounded.
+     */
     private static final double SLACK = 1e-6;
 
     private final KdScene scene;

@@ -4,8 +4,9 @@ import io.outboard.bench.cli.trace.SplitMix64;
 import java.util.stream.IntStream;
 
 /**
- * Rays through a scene: the nearest hit of each through a tree, and by all triangles one after the other. Both compute a hit in
- * the same way, in doubles, so that they are equal or a tree is wrong. Immutable, so safe for any number of threads.
+ * Rays through a scene: the nearest hit of each through a tree, and by all triangles one after the other. Both compute
+ * a hit in the same way, in doubles, so that they are equal or a tree is wrong. Immutable, so safe for any number of
+ * threads.
  */
 final class KdRays {
 

@@ -3,9 +3,9 @@ package io.outboard.bench.kernels.programs.kd;
 import io.outboard.bench.cli.trace.SplitMix64;
 
 /**
- * Triangles to build a k-d tree over: rolling terrain, and on it spheres of many triangles, towns of boxes, whose sides are
- * parallel to the axes, and small triangles in heaps. So there is much in few places, and flat boxes are among them. Immutable
- * once made, so safe for any number of threads; the arrays must not be written to.
+ * Triangles to build a k-d tree over: rolling terrain, and on it spheres of many triangles, towns of boxes, whose sides
+ * are parallel to the axes, and small triangles in heaps. So there is much in few places, and flat boxes are among
+ * them. Immutable once made, so safe for any number of threads; the arrays must not be written to.
  *
  * <p>The same number of triangles gives the same scene on every machine.
  */

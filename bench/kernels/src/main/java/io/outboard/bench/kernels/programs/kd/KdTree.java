@@ -12,17 +12,19 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The build of a k-d tree in one kernel, with memory of 200 and of 20 times the root's list: Vinkler and Havran 2014, section 7,
- * tables 3 and 4; {@code kdtree.cu} says how. The scenes are generated, {@link KdScene}, with as many triangles as a small, a
- * middle and a large one of the paper's.
+ * The build of a k-d tree in one kernel, with memory of 200 and of 20 times the root's list: Vinkler and Havran 2014,
+ * section 7, tables 3 and 4; {@code kdtree.cu} says how. The scenes are generated, {@link KdScene}, with as many
+ * triangles as a small, a middle and a large one of the paper's.
  *
- * <p>What is built is compared with the scene: each leaf must have the very triangles that reach into it, and rays must hit the
- * same through the tree as by all triangles. A build that is refused memory has the status {@code refused} and no times; what it
- * had is freed all the same, and counted as leaked if it isn't.
+ * <p>What is built is compared with the scene: each leaf must have the very triangles that reach into it, and rays must
+ * hit the same through the tree as by all triangles. A build that is refused memory has the status {@code refused} and
+ * no times; what it had is freed all the same, and counted as leaked if it isn't.
  */
 public final class KdTree implements Program {
 
-    /** In the root's list, which is what the paper takes for the size of the root node; here nodes are small beside it. */
+    /**
+     * In the root's list, which is what the paper takes for the size of the root node; here nodes are small beside it.
+     */
     private static final int REFERENCE_BYTES = Integer.BYTES;
 
     private static final List<Integer> FACTORS = List.of(200, 20);
@@ -165,8 +167,8 @@ public final class KdTree implements Program {
     }
 
     /**
-     * The scene from above one side, through the tree, as it is lit from where one looks: a byte a pixel, of which darker ones are
-     * further away.
+     * The scene from above one side, through the tree, as it is lit from where one looks: a byte a pixel, of which
+     * darker ones are further away.
      *
      * @return 96 rows of 96, from the top left
      */

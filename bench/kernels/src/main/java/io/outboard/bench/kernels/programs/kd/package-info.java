@@ -1,4 +1,7 @@
-/** A program that builds a tree over a scene's triangles and casts rays through it, on the device, and what the CPU says to that. */
+/**
+ * A program that builds a tree over a scene's triangles and casts rays through it, on the device, and what the CPU says
+ * to that.
+ */
 @NullMarked
 package io.outboard.bench.kernels.programs.kd;
 

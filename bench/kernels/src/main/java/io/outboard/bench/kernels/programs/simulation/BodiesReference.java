@@ -3,8 +3,8 @@ package io.outboard.bench.kernels.programs.simulation;
 import java.util.stream.IntStream;
 
 /**
- * Bodies on the CPU: the same operations as {@code bodies.cuh}, so the same bits. Those that have merged into others have no
- * mass. Confined to one thread.
+ * Bodies on the CPU: the same operations as {@code bodies.cuh}, so the same bits. Those that have merged into others
+ * have no mass. Confined to one thread.
  */
 final class BodiesReference implements Simulation.Reference {
 

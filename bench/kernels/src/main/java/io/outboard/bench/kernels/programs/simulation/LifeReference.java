@@ -3,7 +3,9 @@ package io.outboard.bench.kernels.programs.simulation;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
-/** The game of life on the CPU: the same steps as {@code life.cu}, with an array over places. Confined to one thread. */
+/**
+ * The game of life on the CPU: the same steps as {@code life.cu}, with an array over places. Confined to one thread.
+ */
 final class LifeReference implements Simulation.Reference {
 
     private static final int CANDIDATES_AT = 8;

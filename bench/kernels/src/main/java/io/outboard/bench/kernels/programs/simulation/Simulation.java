@@ -6,8 +6,8 @@ import io.outboard.bench.kernels.programs.Store;
 import java.util.List;
 
 /**
- * A program in steps, each of which runs kernels for all objects of a type. What it comes to depends neither on where objects
- * lie nor on the order of threads, so that the CPU can compute the same.
+ * A program in steps, each of which runs kernels for all objects of a type. What it comes to depends neither on where
+ * objects lie nor on the order of threads, so that the CPU can compute the same.
  */
 public interface Simulation {
 
@@ -42,7 +42,9 @@ public interface Simulation {
     /** How many objects a picture shows, of all types: for runs that are too long for the CPU. */
     long objectsIn(int... picture);
 
-    /** Sets all that the stage is to know of the run, and makes the first objects; false if there is no room for them. */
+    /**
+     * Sets all that the stage is to know of the run, and makes the first objects; false if there is no room for them.
+     */
     boolean start(Stage stage, Size size);
 
     /** Launches a step, from 1. */

@@ -19,7 +19,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Runs a simulation: times it, compares its picture with the CPU's, looks for the least heap. Confined to one thread. */
+/**
+ * Runs a simulation: times it, compares its picture with the CPU's, looks for the least heap. Confined to one thread.
+ */
 public final class SimulationProgram implements Program {
 
     private static final int RUNS = 3;
@@ -98,8 +100,8 @@ public final class SimulationProgram implements Program {
     }
 
     /**
-     * Times steps, and lists apart in as many runs of their own: these have the same objects in the same steps, and what is timed
-     * as a whole has no events in between.
+     * Times steps, and lists apart in as many runs of their own: these have the same objects in the same steps, and
+     * what is timed as a whole has no events in between.
      */
     private JsonLine time(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
         final double[] totals = new double[RUNS];
@@ -253,9 +255,9 @@ public final class SimulationProgram implements Program {
     }
 
     /**
-     * Whether nothing goes wrong for long: all runs must come to the same checksum, and the heap must count the objects that the
-     * picture shows. It isn't compared with the CPU's, which takes some 4 ms for a step of 256 x 256 cells,
-     * 20 minutes for all; that the steps are the same, the timed runs show.
+     * Whether nothing goes wrong for long: all runs must come to the same checksum, and the heap must count the objects
+     * that the picture shows. It isn't compared with the CPU's, which takes some 4 ms for a step of 256 x 256 cells, 20
+     * minutes for all; that the steps are the same, the timed runs show.
      */
     private JsonLine endurance(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
         try (Stage stage = stage(work, size, device)) {

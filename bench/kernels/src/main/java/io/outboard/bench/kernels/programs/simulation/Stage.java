@@ -15,8 +15,8 @@ import jcuda.Pointer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a simulation runs on: its kernels, their parameter ({@code Run} in {@code stores.cuh}), its objects and arrays. Confined
- * to one thread.
+ * What a simulation runs on: its kernels, their parameter ({@code Run} in {@code stores.cuh}), its objects and arrays.
+ * Confined to one thread.
  */
 final class Stage implements AutoCloseable {
 
@@ -25,7 +25,10 @@ final class Stage implements AutoCloseable {
     private static final int BLOCK = 256;
     private static final int BLOCKS_A_MULTIPROCESSOR = 8;
 
-    /** Words that each program has: where it draws, and where it counts objects that were refused and faults that it found. */
+    /**
+     * Words that each program has: where it draws, and where it counts objects that were refused and faults that it
+     * found.
+     */
     static final int PICTURE = 0;
 
     private static final int REFUSED = 1;

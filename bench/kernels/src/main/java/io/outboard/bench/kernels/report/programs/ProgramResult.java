@@ -7,7 +7,8 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * One line of {@code programs.jsonl}: what one program came to with one store. Immutable, so safe for any number of threads.
+ * One line of {@code programs.jsonl}: what one program came to with one store. Immutable, so safe for any number of
+ * threads.
  */
 public final class ProgramResult {
 

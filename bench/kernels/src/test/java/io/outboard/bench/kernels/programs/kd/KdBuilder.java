@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** The same tree as the kernel's, by one thread of a CPU: {@code kd_split.cuh} says by which rule. Confined to one thread. */
+/**
+ * The same tree as the kernel's, by one thread of a CPU: {@code kd_split.cuh} says by which rule. Confined to one
+ * thread.
+ */
 final class KdBuilder {
 
     private static final int BINS = 32;

@@ -47,7 +47,10 @@ class KdTreeGpuTest {
         }
     }
 
-    /** The root's list and those of two levels below: the build ends at another place each time, also where a large node is divided. */
+    /**
+     * The root's list and those of two levels below: the build ends at another place each time, also where a large node
+     * is divided.
+     */
     @ParameterizedTest
     @ValueSource(longs = {150_000, 200_000, 320_000, 450_000})
     void shouldTellThatAHeapIsTooSmallAndFreeAllThereIs(final long heapBytes) {

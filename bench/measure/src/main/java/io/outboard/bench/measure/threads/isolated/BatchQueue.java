@@ -3,8 +3,8 @@ package io.outboard.bench.measure.threads.isolated;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Batches of addresses, from any thread to any thread: a mutex and a list, as in the benchmark that it is for. Safe for any
- * number of threads; no garbage.
+ * Batches of addresses, from any thread to any thread: a mutex and a list, as in the benchmark that it is for. Safe for
+ * any number of threads; no garbage.
  */
 final class BatchQueue {
 

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.function.LongConsumer;
 
 /**
- * Batches of blocks through one queue; see {@code ThreadProfile.XMALLOC}. Even workers allocate. Twice as many batches as
- * pairs go round between the full and the empty ones, so that neither half gets far ahead.
+ * Batches of blocks through one queue; see {@code ThreadProfile.XMALLOC}. Even workers allocate. Twice as many batches
+ * as pairs go round between the full and the empty ones, so that neither half gets far ahead.
  */
 final class BatchWorkload extends Workload {
 
@@ -65,7 +65,9 @@ final class BatchWorkload extends Workload {
         }
     }
 
-    /** One that is half full, since its thread failed, must not make this thread fail as well, which would be blamed. */
+    /**
+     * One that is half full, since its thread failed, must not make this thread fail as well, which would be blamed.
+     */
     private static void drain(final long[] batch, final Blocks blocks) {
         for (int i = 0; i < batch.length && batch[i] != Blocks.NO_BLOCK; i++) {
             final long address = batch[i];

@@ -11,8 +11,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.UnaryOperator;
 
 /**
- * The threads of a workload, the same ones in each round, others that never stop, and such as launch kernels. Confined to one thread; that of the
- * command, which only waits.
+ * The threads of a workload, the same ones in each round, others that never stop, and such as launch kernels. Confined
+ * to one thread; that of the command, which only waits.
  */
 final class Crew implements AutoCloseable {
 
@@ -43,7 +43,10 @@ final class Crew implements AutoCloseable {
 
     private record Work(Workload.Tally tally, double seconds) {}
 
-    /** {@code wrapper} is put around each worker's blocks; {@code otherThreads} and {@code launchers} run till the crew is closed. */
+    /**
+     * {@code wrapper} is put around each worker's blocks; {@code otherThreads} and {@code launchers} run till the crew
+     * is closed.
+     */
     Crew(
             final Supply supply,
             final Workload workload,
@@ -72,8 +75,9 @@ final class Crew implements AutoCloseable {
     }
 
     /**
-     * Lets all workers work for a while, and frees nothing. Where other programs have the cores, a short round may be over
-     * before a worker has done anything; that says nothing of what is measured, so such a round is done again, for longer.
+     * Lets all workers work for a while, and frees nothing. Where other programs have the cores, a short round may be
+     * over before a worker has done anything; that says nothing of what is measured, so such a round is done again, for
+     * longer.
      *
      * @param look runs every few milliseconds, and at the end
      * @throws IllegalStateException if a worker failed, or none did anything in a minute

@@ -7,7 +7,10 @@ import java.util.function.IntUnaryOperator;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUstream;
 
-/** Blocks by CUDA's functions, the driver's own or the facades'. A thread has some pointers, into which it writes addresses in turn. */
+/**
+ * Blocks by CUDA's functions, the driver's own or the facades'. A thread has some pointers, into which it writes
+ * addresses in turn.
+ */
 final class CudaBlocks extends Blocks {
 
     /** Allocates; one that isn't stream-ordered doesn't look at the stream. */

@@ -4,8 +4,8 @@ import io.outboard.bench.cli.trace.SplitMix64;
 import io.outboard.bench.measure.threads.ThreadSettings;
 
 /**
- * One thread's random choices, drawn beforehand and repeated in a circle, so that drawing isn't measured: a slot and a size
- * each. Confined to one thread at a time.
+ * One thread's random choices, drawn beforehand and repeated in a circle, so that drawing isn't measured: a slot and a
+ * size each. Confined to one thread at a time.
  */
 final class Draws {
 

@@ -14,8 +14,9 @@ public final class IsolatedThreadBench implements ThreadBench {
     private static final int ROUNDS = 3;
 
     /**
-     * More than are measured: the compiler shares the cores with what is measured, and until it has compiled a method for good, that counts
-     * its calls in a place where all threads write. Each round's end makes it compile some methods once more.
+     * More than are measured: the compiler shares the cores with what is measured, and until it has compiled a method
+     * for good, that counts its calls in a place where all threads write. Each round's end makes it compile some
+     * methods once more.
      */
     private static final int WARM_ROUNDS = 5;
 

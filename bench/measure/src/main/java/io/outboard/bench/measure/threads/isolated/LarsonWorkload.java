@@ -10,8 +10,8 @@ import java.util.function.LongConsumer;
 final class LarsonWorkload extends Workload {
 
     /**
-     * Replacements after which a thread ends: a thread's start, some 60 microseconds, is then a hundredth of its time, and
-     * threads still come and go a hundred times a second. Larson and Krishnan's program has 100 rounds of 5000.
+     * Replacements after which a thread ends: a thread's start, some 60 microseconds, is then a hundredth of its time,
+     * and threads still come and go a hundred times a second. Larson and Krishnan's program has 100 rounds of 5000.
      */
     private static final int REPLACEMENTS_A_THREAD = 50_000;
 

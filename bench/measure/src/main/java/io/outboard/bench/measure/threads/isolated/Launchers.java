@@ -14,8 +14,9 @@ import jcuda.runtime.JCuda;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that launch empty kernels without pause, each to a stream of its own, as those of a busy program do. All that they need is made
- * before the first of them runs, since beside them making a stream may take seconds. Confined to one thread.
+ * Threads that launch empty kernels without pause, each to a stream of its own, as those of a busy program do. All that
+ * they need is made before the first of them runs, since beside them making a stream may take seconds. Confined to one
+ * thread.
  */
 final class Launchers implements AutoCloseable {
 

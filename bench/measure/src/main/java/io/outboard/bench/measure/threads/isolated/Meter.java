@@ -3,7 +3,9 @@ package io.outboard.bench.measure.threads.isolated;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 
-/** What the calling thread uses up between two moments: bytes of garbage, and time on a core. Confined to one thread. */
+/**
+ * What the calling thread uses up between two moments: bytes of garbage, and time on a core. Confined to one thread.
+ */
 final class Meter {
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -12,9 +12,9 @@ import java.lang.invoke.VarHandle;
  *   slots     [ 0 | a | b | c | 0 | 0 ]        an address, or 0 for an empty slot isn't needed: the counters tell
  * </pre>
  *
- * <p>Each side writes one counter and reads the other's only when its last copy of it says that there is no room, or nothing
- * to take. Two cache lines and a line that the processor fetches with them lie between the sides, else each would take the
- * other's line away on every block. Safe for one producer and one consumer. No garbage.
+ * <p>Each side writes one counter and reads the other's only when its last copy of it says that there is no room, or
+ * nothing to take. Two cache lines and a line that the processor fetches with them lie between the sides, else each
+ * would take the other's line away on every block. Safe for one producer and one consumer. No garbage.
  */
 final class Ring {
 

@@ -7,16 +7,17 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Which granules of 256 bytes are in use, found out without the pool: a mark for each, set by who gets a block and cleared by
- * who frees it, before the pool hears of the free.
+ * Which granules of 256 bytes are in use, found out without the pool: a mark for each, set by who gets a block and
+ * cleared by who frees it, before the pool hears of the free.
  *
  * <pre>
  *   pages   address / 4 MiB -> [ 0 | 0 | 1 | 1 | 1 | 0 | ... ]   a mark a granule
  *   sizes   address -> bytes, of live blocks
  * </pre>
  *
- * <p>Safe for any number of threads. Each mark is set by one atomic exchange, so of two threads that were given the same
- * granule one finds it marked, whatever the order. Cost: some nanoseconds a granule; 64 KiB of host memory for 4 MiB.
+ * <p>Safe for any number of threads. Each mark is set by one atomic exchange, so of two threads that were given the
+ * same granule one finds it marked, whatever the order. Cost: some nanoseconds a granule; 64 KiB of host memory for 4
+ * MiB.
  */
 final class Shadow {
 

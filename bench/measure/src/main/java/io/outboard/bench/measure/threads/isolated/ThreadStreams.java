@@ -10,8 +10,8 @@ import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 
 /**
- * Streams of a device: one for each thread where blocks stay with their threads, else one for all, since blocks go from thread to thread. They
- * are made beforehand: to make one later, beside threads that launch, would take seconds.
+ * Streams of a device: one for each thread where blocks stay with their threads, else one for all, since blocks go from
+ * thread to thread. They are made beforehand: to make one later, beside threads that launch, would take seconds.
  */
 final class ThreadStreams implements AutoCloseable {
 

@@ -10,8 +10,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
- * Some of the driver's functions by java.lang.foreign, for programs of these tests. Only the name and the functions' shapes are those of
- * TornadoVM's class, so that the agent takes this for it; it is none of TornadoVM's code.
+ * Some of the driver's functions by java.lang.foreign, for programs of these tests. Only the name and the functions'
+ * shapes are those of TornadoVM's class, so that the agent takes this for it; it is none of TornadoVM's code.
  */
 public final class CUDADriverAPI {
 
