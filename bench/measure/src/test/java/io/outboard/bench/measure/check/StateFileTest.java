@@ -102,7 +102,7 @@ class StateFileTest {
 
     /** Of the same commit, as a build of changed sources says it is: the same numbers stood for other operations. */
     @ParameterizedTest
-    @ValueSource(strings = {"", "\"version\":1,", "\"version\":3,"})
+    @ValueSource(strings = {"", "\"version\":1,", "\"version\":2,", "\"version\":4,"})
     void shouldRefuseShardsOfAnotherVersion(final String version) throws IOException {
         final String line = "{" + version
                 + "\"strategy\":\"tlsf\",\"seed\":-7,\"shard\":0,\"asked\":4000000,\"operations\":4000009,"
@@ -113,7 +113,7 @@ class StateFileTest {
 
         assertTrue(
                 String.valueOf(thrown.getMessage())
-                        .endsWith(":1: must be of version 2, whose shards are others: choose another folder"),
+                        .endsWith(":1: must be of version 3, whose shards are others: choose another folder"),
                 thrown.getMessage());
         assertEquals(line, Files.readString(file));
     }
