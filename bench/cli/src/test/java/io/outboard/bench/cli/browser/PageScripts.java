@@ -7,7 +7,7 @@ public final class PageScripts {
     public static final String MISSING_LINES = """
             const style = getComputedStyle(document.documentElement);
             const missing = [];
-            for (const figure of document.querySelectorAll('figure')) {
+            for (const figure of document.querySelectorAll('figure:has(canvas)')) {
               const canvas = figure.querySelector('canvas');
               const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
               for (const line of JSON.parse(figure.querySelector('script').textContent)) {

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Looks at the page with a real browser. Skipped, with the reason, where there is none. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
+@Tag("thorough")
 class PicturePageBrowserTest {
 
     /** On a quiet machine 3 s and 33 ms; here others may be running. */

@@ -15,12 +15,14 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Looks at the page with a real browser. Skipped, with the reason, where there is none. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
+@Tag("thorough")
 class ReportPageBrowserTest {
 
     private static final int CHARTS = 2 * (2 + 4) + 1;
