@@ -10,7 +10,7 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
-/** The module rule: bench -> cuda-backend -> {hal, tlsf} -> core, never back, and JCuda only where it belongs. */
+/** The modules know each other in one direction, and JCuda is only where it belongs. */
 @AnalyzeClasses(
         packages = "io.outboard",
         importOptions = {ImportOption.DoNotIncludeTests.class, ModuleRuleTest.NoTestJars.class})
@@ -70,6 +70,20 @@ class ModuleRuleTest {
             .mayNotBeAccessedByAnyLayer()
             .whereLayer("bench kernels")
             .mayNotBeAccessedByAnyLayer();
+
+    /** Kernels that allocate are for those who want them: nothing that hosts allocate with needs them. */
+    @ArchTest
+    static final ArchRule shouldNotKnowKernelsOutsideOfThem = noClasses()
+            .that()
+            .resideInAnyPackage(
+                    "io.outboard.cuda",
+                    "io.outboard.cuda.driver..",
+                    "io.outboard.cuda.internal..",
+                    "io.outboard.cuda.agent..",
+                    "io.outboard.bench.cli..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("io.outboard.cuda.kernels..");
 
     @ArchTest
     static final ArchRule shouldNotKnowJCudaInStrategies = noClasses()

@@ -8,6 +8,7 @@ import io.outboard.core.spi.Arguments;
 import io.outboard.pool.internal.arena.Arena;
 import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.arena.Segment;
+import io.outboard.pool.internal.arena.Streams;
 import io.outboard.pool.internal.events.PoolEvents;
 import io.outboard.pool.internal.growth.Growth;
 import io.outboard.pool.internal.growth.Regions;
@@ -119,7 +120,7 @@ final class AllocationSlowPath {
     /**
      * Takes a block, or throws what {@link Pool#allocate(long, long)} does; returns its address.
      *
-     * @param streamId of the stream whose blocks may serve the request at once, or {@link Pool#ALL_STREAMS}
+     * @param streamId of the stream whose blocks may serve the request at once, or {@link Streams#ALL}
      */
     long allocate(final Arena home, final long sizeBytes, final long alignmentBytes, final long streamId) {
         try {
@@ -130,7 +131,7 @@ final class AllocationSlowPath {
             long address = Strategy.NO_SPACE;
             if (sizeBytes <= limitBytes) {
                 address = allocateUnqueued(home, sizeBytes, alignmentBytes);
-                if (address < 0 && streamId != Pool.ALL_STREAMS) {
+                if (address < 0 && streamId != Streams.ALL) {
                     // This comes before the request waits for the device or is refused: the first look didn't wait for
                     // other arenas' locks.
                     address = reuse(sizeBytes, streamId, true);

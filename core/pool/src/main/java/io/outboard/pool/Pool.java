@@ -14,6 +14,7 @@ import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.arena.BlockStarts;
 import io.outboard.pool.internal.arena.Segment;
 import io.outboard.pool.internal.arena.StreamLimbo;
+import io.outboard.pool.internal.arena.Streams;
 import io.outboard.pool.internal.events.PoolEvents;
 import io.outboard.pool.internal.growth.Growth;
 import io.outboard.pool.internal.growth.Regions;
@@ -67,9 +68,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Pool implements AutoCloseable {
 
-    /** Stands for all streams; no stream has such a handle. */
-    static final long ALL_STREAMS = -1;
-
     /** A stream's work is marked when what was freed on it since the last mark is this share of the slack. */
     private static final long MARKED_SHARE = 8;
 
@@ -118,7 +116,7 @@ public final class Pool implements AutoCloseable {
                         builder.label(),
                         builder.leakLevel,
                         arenas::isClosed,
-                        builder.reclaimLeaks ? address -> freeIfOpen(address, ALL_STREAMS) : null);
+                        builder.reclaimLeaks ? address -> freeIfOpen(address, Streams.ALL) : null);
         diagnosis = new Diagnosis(builder.facts(events.pool), arenas, marks, tracker);
         final HeldBytes heldBytes = new HeldBytes(arenas, regions, builder.firstRegionBytes, builder.slackBytes);
         slowPath = new AllocationSlowPath(arenas, regions, growth, heldBytes, marks, events, diagnosis);
@@ -173,11 +171,11 @@ public final class Pool implements AutoCloseable {
      */
     public long allocate(final long sizeBytes) {
         if (observers.watchAllocations()) {
-            return observers.allocated(sizeBytes, 1, ALL_STREAMS);
+            return observers.allocated(sizeBytes, 1, Streams.ALL);
         }
         final Arena home = arenas.home();
         final long address = home.allocate(sizeBytes, 1);
-        return address >= 0 ? address : slowPath.allocate(home, sizeBytes, 1, ALL_STREAMS);
+        return address >= 0 ? address : slowPath.allocate(home, sizeBytes, 1, Streams.ALL);
     }
 
     /**
@@ -191,15 +189,15 @@ public final class Pool implements AutoCloseable {
      */
     public long allocate(final long sizeBytes, final long alignmentBytes) {
         return observers.watchAllocations()
-                ? observers.allocated(sizeBytes, alignmentBytes, ALL_STREAMS)
-                : allocateUnwatched(sizeBytes, alignmentBytes, ALL_STREAMS);
+                ? observers.allocated(sizeBytes, alignmentBytes, Streams.ALL)
+                : allocateUnwatched(sizeBytes, alignmentBytes, Streams.ALL);
     }
 
     /** Takes a block for one stream or all, and tells no observer. */
     long allocateUnwatched(final long sizeBytes, final long alignmentBytes, final long stream) {
         final Arena home = arenas.home();
-        long id = ALL_STREAMS;
-        if (stream != ALL_STREAMS && policy == ReusePolicy.STREAM_ORDERED) {
+        long id = Streams.ALL;
+        if (stream != Streams.ALL && policy == ReusePolicy.STREAM_ORDERED) {
             Arguments.checkSize(sizeBytes);
             // This is checked first, since the device that numbers the stream may be gone.
             arenas.checkOpen();
@@ -222,7 +220,7 @@ public final class Pool implements AutoCloseable {
      * @throws RuntimeException as {@link #allocate(long)}
      */
     public DeviceBuffer buffer(final long sizeBytes) {
-        return own(allocate(sizeBytes), sizeBytes, ALL_STREAMS);
+        return own(allocate(sizeBytes), sizeBytes, Streams.ALL);
     }
 
     /**
@@ -234,7 +232,7 @@ public final class Pool implements AutoCloseable {
      * @throws RuntimeException as {@link #allocate(long, long)}
      */
     public DeviceBuffer buffer(final long sizeBytes, final long alignmentBytes) {
-        return own(allocate(sizeBytes, alignmentBytes), sizeBytes, ALL_STREAMS);
+        return own(allocate(sizeBytes, alignmentBytes), sizeBytes, Streams.ALL);
     }
 
     /**
@@ -278,9 +276,9 @@ public final class Pool implements AutoCloseable {
      */
     public void free(final long address) {
         if (observers.watchFrees()) {
-            observers.freed(address, ALL_STREAMS);
+            observers.freed(address, Streams.ALL);
         } else {
-            askFor(freeUnwatched(address, ALL_STREAMS));
+            askFor(freeUnwatched(address, Streams.ALL));
         }
     }
 
@@ -305,7 +303,7 @@ public final class Pool implements AutoCloseable {
     Arena freeUnwatched(final long address, final long stream) {
         final Segment segment = segmentAt(address);
         final Arena owner = segment.owner;
-        if (stream != ALL_STREAMS && policy == ReusePolicy.STREAM_ORDERED) {
+        if (stream != Streams.ALL && policy == ReusePolicy.STREAM_ORDERED) {
             freeOrdered(segment, address, stream);
             return null;
         }
@@ -380,7 +378,7 @@ public final class Pool implements AutoCloseable {
             return new DeviceBuffer(this, address, sizeBytes, stream, tracker);
         } catch (final OutOfMemoryError e) {
             // The host has no memory for the object, so no program would own the block.
-            freeIfOpen(address, ALL_STREAMS);
+            freeIfOpen(address, Streams.ALL);
             throw e;
         }
     }

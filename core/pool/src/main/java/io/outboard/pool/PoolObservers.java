@@ -5,6 +5,7 @@ import static java.lang.System.Logger.Level.WARNING;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.pool.internal.arena.Arena;
+import io.outboard.pool.internal.arena.Streams;
 import io.outboard.pool.internal.events.PoolEvents;
 import io.outboard.pool.internal.record.Recorder;
 import java.io.Closeable;
@@ -69,7 +70,7 @@ final class PoolObservers {
     }
 
     void resized(final long address, final long newSizeBytes) {
-        record(Recorder.RESIZED, address, newSizeBytes, 1, Pool.ALL_STREAMS);
+        record(Recorder.RESIZED, address, newSizeBytes, 1, Streams.ALL);
     }
 
     private void record(

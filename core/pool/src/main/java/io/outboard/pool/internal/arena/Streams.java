@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Streams {
 
+    /** Stands for all streams; no stream has such a handle or number. */
+    public static final long ALL = -1;
+
     /** So many idle streams are kept, since they will be used again. */
     private static final int MOST_IDLE = 16;
 

@@ -44,7 +44,7 @@ public final class IsolatedThreadBench implements ThreadBench {
 
     private Crew crew(final UnaryOperator<Blocks> wrapper) {
         final Launchers launchers = new Launchers(settings.device(), settings.launchers());
-        return new Crew(supply, Workload.of(settings), settings.others(), launchers, wrapper);
+        return new Crew(supply, workload(settings), settings.others(), launchers, wrapper);
     }
 
     private void warmUp(final Crew crew) throws InterruptedException {
@@ -129,5 +129,14 @@ public final class IsolatedThreadBench implements ThreadBench {
             crew.freeAll();
             return new Checked(shadow.blocks(), shadow.peakLiveBytes());
         }
+    }
+
+    private static Workload workload(final ThreadSettings settings) {
+        return switch (settings.profile()) {
+            case OWN -> new OwnWorkload(settings);
+            case PAIRS -> new PairsWorkload(settings);
+            case LARSON -> new LarsonWorkload(settings);
+            case XMALLOC -> new BatchWorkload(settings);
+        };
     }
 }

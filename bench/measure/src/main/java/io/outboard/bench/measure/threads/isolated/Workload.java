@@ -1,6 +1,5 @@
 package io.outboard.bench.measure.threads.isolated;
 
-import io.outboard.bench.measure.threads.ThreadSettings;
 import java.util.function.LongConsumer;
 
 /**
@@ -17,15 +16,6 @@ abstract class Workload {
         long operations;
         long garbageBytes;
         long cpuNs;
-    }
-
-    static Workload of(final ThreadSettings settings) {
-        return switch (settings.profile()) {
-            case OWN -> new OwnWorkload(settings);
-            case PAIRS -> new PairsWorkload(settings);
-            case LARSON -> new LarsonWorkload(settings);
-            case XMALLOC -> new BatchWorkload(settings);
-        };
     }
 
     /** How many there are; they are numbered from 0. */
