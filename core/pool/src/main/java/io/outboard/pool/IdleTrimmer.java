@@ -7,7 +7,7 @@ import io.outboard.core.MemorySource;
 import io.outboard.core.MemoryUser;
 import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.growth.Growth;
-import io.outboard.pool.internal.guard.OwnThreads;
+import io.outboard.pool.internal.guard.ThreadGate;
 import java.lang.ref.WeakReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +33,7 @@ final class IdleTrimmer implements MemoryUser {
     private final Arenas arenas;
     private final Growth growth;
     private final HeldBytes held;
-    private final OwnThreads threads = new OwnThreads();
+    private final ThreadGate threads = new ThreadGate();
     private final long keptNanos;
     private final long keptBytes;
     private final long leftBytes;

@@ -528,7 +528,7 @@ public final class Arena extends Limbo {
     private void moveToLimbo(final Segment segment, final long block) {
         final long sizeBytes = segment.strategy.retiredBytes(block);
         retired(sizeBytes);
-        addToLimbo(segment, block, sizeBytes);
+        addToLimbo(segment.id, block, sizeBytes);
     }
 
     private static void endStart(final Segment segment, final long address) {

@@ -127,10 +127,10 @@ abstract class Limbo extends SpinLock {
     }
 
     /** Adds a block that is counted already. {@link #reserve} was called. */
-    final void addToLimbo(final Segment segment, final long block, final long sizeBytes) {
+    final void addToLimbo(final int segmentId, final long block, final long sizeBytes) {
         final Batch batch = open;
         batch.retired[batch.count] = block;
-        batch.segments[batch.count++] = segment.id;
+        batch.segments[batch.count++] = segmentId;
         openBytes += sizeBytes;
         if (openBytes > closedAbove || batch.count == Batch.BLOCKS) {
             closeBatch();

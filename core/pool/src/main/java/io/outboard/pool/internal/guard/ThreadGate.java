@@ -6,7 +6,7 @@ package io.outboard.pool.internal.guard;
  *
  * <p>Safe for any number of threads. Makes no garbage, so that no thread is lost for want of host memory.
  */
-public final class OwnThreads {
+public final class ThreadGate {
 
     /** Threads that use the device. Guarded by the monitor, as the others. */
     private int working;
