@@ -1,6 +1,6 @@
 package io.outboard.service;
 
-import io.outboard.service.wire.Refusal;
+import io.outboard.service.internal.wire.Refusal;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -3,8 +3,8 @@ package io.outboard.service;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.PiecedRegion;
 import io.outboard.core.Region;
-import io.outboard.service.linux.Linux;
-import io.outboard.service.linux.LinuxException;
+import io.outboard.service.internal.linux.Linux;
+import io.outboard.service.internal.linux.LinuxException;
 import java.util.Optional;
 import java.util.function.Consumer;
 

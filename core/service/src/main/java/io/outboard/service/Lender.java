@@ -1,6 +1,6 @@
 package io.outboard.service;
 
-import io.outboard.service.linux.Linux;
+import io.outboard.service.internal.linux.Linux;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
@@ -28,8 +28,8 @@ public final class Lender implements AutoCloseable {
 
     private final Path socket;
     private final LendingDevice device;
-    private final Desk desk;
-    private final Serving serving;
+    private final Requests requests;
+    private final LenderLoop loop;
     private final Thread thread;
 
     Lender(final LenderBuilder builder, final Linux linux, final Path socket, final SocketFile file)
@@ -39,17 +39,18 @@ public final class Lender implements AutoCloseable {
         final long startNanos = System.nanoTime();
         final LongSupplier clock = () -> System.nanoTime() - startNanos;
         final int user = builder.user == Linux.NONE ? linux.user() : builder.user;
-        final Makers makers = new Makers(this::post);
+        final MemoryMakers makers = new MemoryMakers(this::post);
         final LenderManagement management = new LenderManagement(socket, this::status);
         final Consumer<LenderEvent> events = event -> {
             management.took(event);
             builder.events.accept(event);
         };
-        desk = new Desk(builder, events, makers, user, file.isSuccessor ? builder.settling.toNanos() : 0, clock);
-        serving = new Serving(linux, file, desk, builder.clients, management::unregister);
-        thread = new Thread(serving, "outboard-lender");
+        requests =
+                new Requests(builder, events, makers, user, file.isSuccessor ? builder.settling.toNanos() : 0, clock);
+        loop = new LenderLoop(linux, file, requests, builder.clients, management::unregister);
+        thread = new Thread(loop, "outboard-lender");
         thread.setDaemon(true);
-        desk.tell(LenderEvent.Kind.STARTED, null, device.limitBytes(), device.name() + " at " + socket);
+        requests.tell(LenderEvent.Kind.STARTED, null, device.limitBytes(), device.name() + " at " + socket);
         management.register();
         thread.start();
     }
@@ -65,7 +66,7 @@ public final class Lender implements AutoCloseable {
     }
 
     private void post(final Runnable action) {
-        serving.post(action);
+        loop.post(action);
     }
 
     /**
@@ -84,7 +85,7 @@ public final class Lender implements AutoCloseable {
      */
     public LenderStatus status() {
         final CompletableFuture<LenderStatus> status = new CompletableFuture<>();
-        post(() -> status.complete(desk.status()));
+        post(() -> status.complete(requests.status()));
         return status.join();
     }
 
@@ -100,7 +101,7 @@ public final class Lender implements AutoCloseable {
     /** Ends all connections, and closes the device; clients keep what they hold. Idempotent. */
     @Override
     public void close() {
-        serving.end();
+        loop.end();
         boolean interrupted = false;
         while (thread.isAlive()) {
             try {

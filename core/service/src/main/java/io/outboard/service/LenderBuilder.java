@@ -1,7 +1,7 @@
 package io.outboard.service;
 
-import io.outboard.service.linux.Linux;
-import io.outboard.service.linux.LinuxCalls;
+import io.outboard.service.internal.linux.Linux;
+import io.outboard.service.internal.linux.LinuxCalls;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

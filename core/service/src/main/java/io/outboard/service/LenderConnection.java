@@ -2,14 +2,14 @@ package io.outboard.service;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.MemoryUser;
-import io.outboard.service.linux.Linux;
-import io.outboard.service.linux.LinuxCalls;
-import io.outboard.service.session.Answer;
-import io.outboard.service.session.LenderGoneException;
-import io.outboard.service.session.Session;
-import io.outboard.service.session.Users;
-import io.outboard.service.wire.Message;
-import io.outboard.service.wire.MessageType;
+import io.outboard.service.internal.linux.Linux;
+import io.outboard.service.internal.linux.LinuxCalls;
+import io.outboard.service.internal.session.Answer;
+import io.outboard.service.internal.session.LenderGoneException;
+import io.outboard.service.internal.session.Session;
+import io.outboard.service.internal.session.Users;
+import io.outboard.service.internal.wire.Message;
+import io.outboard.service.internal.wire.MessageType;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -43,10 +43,10 @@ public final class LenderConnection implements Lease.Source {
     private final Users users = new Users();
 
     /** Guarded by the monitor, which may be held while the session's is taken. */
-    private final Ahead ahead = new Ahead();
+    private final Prefetch prefetch = new Prefetch();
 
     /** Of what is ahead, and hasn't come; null if nothing is asked for. */
-    private Ahead.@Nullable Asked coming;
+    private Prefetch.@Nullable Asked coming;
 
     private long deadlineMillis = 5_000;
 
@@ -140,7 +140,7 @@ public final class LenderConnection implements Lease.Source {
 
     @Override
     public synchronized long quotaLeftBytes() {
-        return Math.max(0, mostBytes() - leasedBytes() + ahead.bytes());
+        return Math.max(0, mostBytes() - leasedBytes() + prefetch.bytes());
     }
 
     /**
@@ -179,8 +179,8 @@ public final class LenderConnection implements Lease.Source {
         while (lease == null) {
             final boolean isInTheWay;
             synchronized (this) {
-                lease = ahead.take(bytes);
-                isInTheWay = ahead.bytes() > 0 || ahead.isComing();
+                lease = prefetch.take(bytes);
+                isInTheWay = prefetch.bytes() > 0 || prefetch.isComing();
             }
             if (lease != null) {
                 break;
@@ -267,9 +267,9 @@ public final class LenderConnection implements Lease.Source {
     // Ahead of need
 
     private void askAhead(final long bytes) {
-        final Ahead.Asked asked = new Ahead.Asked(bytes, this::cameAhead);
+        final Prefetch.Asked asked = new Prefetch.Asked(bytes, this::cameAhead);
         synchronized (this) {
-            if (!ahead.wants(bytes, System.nanoTime())) {
+            if (!prefetch.wants(bytes, System.nanoTime())) {
                 return;
             }
             coming = asked;
@@ -283,12 +283,12 @@ public final class LenderConnection implements Lease.Source {
     }
 
     /** Goes back if it is of no use, or nobody waits for it any longer. */
-    private synchronized void cameAhead(final Ahead.Asked asked, final @Nullable Lease lease) {
+    private synchronized void cameAhead(final Prefetch.Asked asked, final @Nullable Lease lease) {
         final boolean isAwaited = coming == asked;
         final Lease kept = isAwaited && asked.isUsable(lease) ? lease : null;
         if (isAwaited) {
             coming = null;
-            drop(ahead.came(kept, System.nanoTime()));
+            drop(prefetch.came(kept, System.nanoTime()));
         }
         if (kept == null) {
             drop(lease);
@@ -297,7 +297,7 @@ public final class LenderConnection implements Lease.Source {
 
     /** What is ahead of need is needed now, for something else: it goes back, and this waits if it is on its way. */
     private void endAhead() {
-        final Ahead.Asked asked;
+        final Prefetch.Asked asked;
         synchronized (this) {
             dropAhead();
             asked = coming;
@@ -314,7 +314,7 @@ public final class LenderConnection implements Lease.Source {
     }
 
     private synchronized void dropAhead() {
-        drop(ahead.stop());
+        drop(prefetch.stop());
     }
 
     private void drop(final @Nullable Lease lease) {
@@ -346,7 +346,7 @@ public final class LenderConnection implements Lease.Source {
 
     private void tick() {
         synchronized (this) {
-            drop(ahead.stale(System.nanoTime()));
+            drop(prefetch.stale(System.nanoTime()));
         }
         users.tell(session);
     }

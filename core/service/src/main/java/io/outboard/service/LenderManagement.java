@@ -1,6 +1,6 @@
 package io.outboard.service;
 
-import io.outboard.service.events.LenderActivity;
+import io.outboard.service.internal.events.LenderActivity;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.outboard.service;
 
 import io.outboard.core.DeviceOutOfMemoryException;
-import io.outboard.service.linux.Linux;
-import io.outboard.service.linux.LinuxCalls;
-import io.outboard.service.linux.LinuxException;
+import io.outboard.service.internal.linux.Linux;
+import io.outboard.service.internal.linux.LinuxCalls;
+import io.outboard.service.internal.linux.LinuxException;
 import java.io.IOException;
 
 /**

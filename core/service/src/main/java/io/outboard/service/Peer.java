@@ -1,8 +1,8 @@
 package io.outboard.service;
 
-import io.outboard.service.linux.Linux;
-import io.outboard.service.linux.LinuxException;
-import io.outboard.service.wire.Message;
+import io.outboard.service.internal.linux.Linux;
+import io.outboard.service.internal.linux.LinuxException;
+import io.outboard.service.internal.wire.Message;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;

@@ -2,12 +2,12 @@ package io.outboard.service;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Region;
-import io.outboard.service.linux.Linux;
-import io.outboard.service.linux.LinuxException;
-import io.outboard.service.session.Answer;
-import io.outboard.service.wire.Message;
-import io.outboard.service.wire.MessageType;
-import io.outboard.service.wire.Refusal;
+import io.outboard.service.internal.linux.Linux;
+import io.outboard.service.internal.linux.LinuxException;
+import io.outboard.service.internal.session.Answer;
+import io.outboard.service.internal.wire.Message;
+import io.outboard.service.internal.wire.MessageType;
+import io.outboard.service.internal.wire.Refusal;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Objects;

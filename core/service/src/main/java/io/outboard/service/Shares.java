@@ -1,8 +1,8 @@
 package io.outboard.service;
 
-import io.outboard.service.wire.Message;
-import io.outboard.service.wire.MessageType;
-import io.outboard.service.wire.Refusal;
+import io.outboard.service.internal.wire.Message;
+import io.outboard.service.internal.wire.MessageType;
+import io.outboard.service.internal.wire.Refusal;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.HashMap;

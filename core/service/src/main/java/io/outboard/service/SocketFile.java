@@ -1,7 +1,7 @@
 package io.outboard.service;
 
-import io.outboard.service.linux.Linux;
-import io.outboard.service.linux.LinuxException;
+import io.outboard.service.internal.linux.Linux;
+import io.outboard.service.internal.linux.LinuxException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;

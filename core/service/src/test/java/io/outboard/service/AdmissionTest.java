@@ -3,7 +3,7 @@ package io.outboard.service;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.outboard.service.Admission.LeaseRequest;
-import io.outboard.service.wire.Refusal;
+import io.outboard.service.internal.wire.Refusal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

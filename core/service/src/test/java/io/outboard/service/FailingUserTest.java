@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.MemoryUser;
-import io.outboard.service.wire.Message;
-import io.outboard.service.wire.MessageType;
+import io.outboard.service.internal.wire.Message;
+import io.outboard.service.internal.wire.MessageType;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

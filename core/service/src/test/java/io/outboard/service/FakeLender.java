@@ -1,9 +1,9 @@
 package io.outboard.service;
 
-import io.outboard.service.linux.Linux;
-import io.outboard.service.linux.LinuxCalls;
-import io.outboard.service.wire.Message;
-import io.outboard.service.wire.MessageType;
+import io.outboard.service.internal.linux.Linux;
+import io.outboard.service.internal.linux.LinuxCalls;
+import io.outboard.service.internal.wire.Message;
+import io.outboard.service.internal.wire.MessageType;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationTargetException;

@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.service.wire.Message;
-import io.outboard.service.wire.MessageType;
-import io.outboard.service.wire.Refusal;
+import io.outboard.service.internal.wire.Message;
+import io.outboard.service.internal.wire.MessageType;
+import io.outboard.service.internal.wire.Refusal;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

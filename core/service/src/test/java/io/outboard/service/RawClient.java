@@ -3,11 +3,11 @@ package io.outboard.service;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
-import io.outboard.service.linux.Linux;
-import io.outboard.service.linux.LinuxCalls;
-import io.outboard.service.linux.LinuxException;
-import io.outboard.service.wire.Message;
-import io.outboard.service.wire.MessageType;
+import io.outboard.service.internal.linux.Linux;
+import io.outboard.service.internal.linux.LinuxCalls;
+import io.outboard.service.internal.linux.LinuxException;
+import io.outboard.service.internal.wire.Message;
+import io.outboard.service.internal.wire.MessageType;
 import java.io.IOException;
 import java.nio.file.Path;
 

@@ -7,11 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
-import io.outboard.service.linux.Linux;
-import io.outboard.service.linux.LinuxCalls;
-import io.outboard.service.linux.LinuxException;
-import io.outboard.service.wire.Message;
-import io.outboard.service.wire.MessageType;
+import io.outboard.service.internal.linux.Linux;
+import io.outboard.service.internal.linux.LinuxCalls;
+import io.outboard.service.internal.linux.LinuxException;
+import io.outboard.service.internal.wire.Message;
+import io.outboard.service.internal.wire.MessageType;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ReadOnlyBufferException;

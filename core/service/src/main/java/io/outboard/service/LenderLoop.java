@@ -1,0 +1,275 @@
+package io.outboard.service;
+
+import io.outboard.service.internal.linux.Linux;
+import io.outboard.service.internal.linux.LinuxException;
+import io.outboard.service.internal.wire.Message;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * The lender's thread: waits for connections, messages and time, and never for a client or the device. Other threads
+ * {@link #post} what is to be done in it.
+ */
+final class LenderLoop implements Runnable {
+
+    /** Who connects and says nothing is closed after so long. */
+    static final long HELLO_NANOS = 5_000_000_000L;
+
+    /** Of one client, before others are looked at. */
+    private static final int MESSAGES_AT_ONCE = 64;
+
+    /** Where descriptors are used up and not even the reserve helps, connections wait for so long. */
+    private static final long REST_NANOS = 100_000_000;
+
+    private static final long MILLI_NANOS = 1_000_000;
+
+    private final Linux linux;
+    private final SocketFile file;
+    private final Requests requests;
+    private final int mostPeers;
+    private final List<Peer> peers = new ArrayList<>();
+    private final Queue<Runnable> posted = new ConcurrentLinkedQueue<>();
+    private final int event;
+
+    /** Called while nobody else can have the socket's path yet. */
+    private final Runnable onEnd;
+
+    /** Confined to the lender's thread. */
+    private boolean ending;
+
+    /** The thread does nothing any more, and whoever posts does it. */
+    private volatile boolean ended;
+
+    /** Closed where no descriptor is left, to be able to turn somebody away. */
+    private int reserve;
+
+    private long restsUntilNanos;
+
+    LenderLoop(
+            final Linux linux,
+            final SocketFile file,
+            final Requests requests,
+            final int mostPeers,
+            final Runnable onEnd)
+            throws IOException {
+        this.linux = linux;
+        this.file = file;
+        this.requests = requests;
+        this.mostPeers = mostPeers;
+        this.onEnd = onEnd;
+        event = linux.event();
+        reserve = linux.event();
+    }
+
+    /** To be done in the lender's thread, soon; or at once, one at a time, when that has ended. */
+    void post(final Runnable action) {
+        posted.add(action);
+        if (ended) {
+            runPosted();
+        } else {
+            linux.signal(event);
+        }
+    }
+
+    /** Ends the thread, soon. */
+    void end() {
+        post(() -> ending = true);
+    }
+
+    private synchronized void runPosted() {
+        Runnable action = posted.poll();
+        while (action != null) {
+            action.run();
+            action = posted.poll();
+        }
+    }
+
+    @Override
+    public void run() {
+        try {
+            while (!ending) {
+                turn();
+            }
+        } catch (final LinuxException e) {
+            requests.tell(LenderEvent.Kind.FAILED, null, 0, e.getMessage());
+        } finally {
+            closeAll();
+            ended = true;
+            runPosted();
+        }
+    }
+
+    private void closeAll() {
+        for (final Peer peer : List.copyOf(peers)) {
+            peer.doom("the lender ends");
+            close(peer);
+        }
+        try {
+            onEnd.run();
+        } catch (final IllegalStateException e) {
+            requests.tell(LenderEvent.Kind.FAILED, null, 0, e.toString());
+        }
+        try {
+            file.close();
+        } catch (final IOException e) {
+            requests.tell(LenderEvent.Kind.FAILED, null, 0, e.toString());
+        }
+        if (reserve != Linux.NONE) {
+            linux.close(reserve);
+        }
+        requests.ended();
+    }
+
+    /** Once around. */
+    private void turn() throws LinuxException {
+        final long now = requests.now();
+        final int count = peers.size() + 2;
+        final int[] descriptors = new int[count];
+        final short[] events = new short[count];
+        descriptors[0] = event;
+        events[0] = Linux.READABLE;
+        // Linux passes over what is negative.
+        descriptors[1] = now < restsUntilNanos ? Linux.NONE : file.descriptor;
+        events[1] = Linux.READABLE;
+        for (int i = 2; i < count; i++) {
+            final Peer peer = peers.get(i - 2);
+            descriptors[i] = peer.socket;
+            events[i] = (short) (Linux.READABLE | (peer.hasKept() ? Linux.WRITABLE : 0));
+        }
+        linux.poll(descriptors, events, count, millisTo(nextNanos(now), now));
+        if (events[0] != 0) {
+            linux.clear(event);
+            runPosted();
+        }
+        // In this order, so that what a client has given back is there for the others.
+        final List<Peer> ready = new ArrayList<>();
+        for (int i = 2; i < count; i++) {
+            if (events[i] != 0) {
+                ready.add(peers.get(i - 2));
+            }
+        }
+        ready.forEach(this::serve);
+        if (events[1] != 0) {
+            accept();
+        }
+        requests.time();
+        sweep();
+    }
+
+    private long nextNanos(final long now) {
+        long next = Math.min(requests.nextNanos(), now < restsUntilNanos ? restsUntilNanos : Long.MAX_VALUE);
+        for (final Peer peer : peers) {
+            next = peer.isKnown() ? next : Math.min(next, peer.helloUntilNanos);
+        }
+        return next;
+    }
+
+    /** Rounded up, or the last millisecond would be spent awake. */
+    private static int millisTo(final long next, final long now) {
+        if (next == Long.MAX_VALUE) {
+            return -1;
+        }
+        return (int) Math.min(Integer.MAX_VALUE, Math.max(0, (next - now + MILLI_NANOS - 1) / MILLI_NANOS));
+    }
+
+    private void serve(final Peer peer) {
+        peer.flush();
+        // One more than a message has, so that what is too long is seen.
+        final byte[] bytes = new byte[Message.BYTES + 1];
+        try {
+            for (int i = 0; i < MESSAGES_AT_ONCE && peer.doom() == null; i++) {
+                final int length = linux.receive(peer.socket, bytes, new int[0]);
+                if (length == Linux.NOTHING) {
+                    return;
+                }
+                if (length == 0) {
+                    peer.doom("");
+                } else {
+                    requests.take(peer, Message.read(bytes, length));
+                }
+            }
+        } catch (final IOException e) {
+            peer.doom(String.valueOf(e.getMessage()));
+        } catch (final RuntimeException e) {
+            // Whatever a client has found to say, the others are to be served.
+            requests.tell(LenderEvent.Kind.FAILED, peer.account, 0, e.toString());
+            peer.doom("the lender failed: " + e);
+        }
+    }
+
+    private void accept() {
+        try {
+            int socket = file.accept();
+            while (socket != Linux.NONE) {
+                admit(socket);
+                socket = file.accept();
+            }
+        } catch (final LinuxException e) {
+            requests.tell(LenderEvent.Kind.TURNED_AWAY, null, 0, e.getMessage());
+            if (!e.isOutOfDescriptors() || !turnAway()) {
+                restsUntilNanos = requests.now() + REST_NANOS;
+            }
+        }
+    }
+
+    private void admit(final int socket) throws LinuxException {
+        boolean done = false;
+        try {
+            if (peers.size() >= mostPeers) {
+                requests.tell(LenderEvent.Kind.TURNED_AWAY, null, 0, "there are " + mostPeers + " connections");
+                return;
+            }
+            peers.add(new Peer(linux, socket, linux.peer(socket), requests.now() + HELLO_NANOS));
+            done = true;
+        } finally {
+            if (!done) {
+                linux.close(socket);
+            }
+        }
+    }
+
+    /** Else it would be there again at once. False if that can't be done. */
+    private boolean turnAway() {
+        if (reserve != Linux.NONE) {
+            linux.close(reserve);
+            reserve = Linux.NONE;
+        }
+        try {
+            final int socket = file.accept();
+            if (socket != Linux.NONE) {
+                linux.close(socket);
+            }
+            reserve = linux.event();
+            return true;
+        } catch (final LinuxException e) {
+            return false;
+        }
+    }
+
+    private void sweep() {
+        final long now = requests.now();
+        boolean more = true;
+        while (more) {
+            // To close one may doom others, which are told.
+            more = false;
+            for (final Peer peer : List.copyOf(peers)) {
+                if (!peer.isKnown() && now >= peer.helloUntilNanos) {
+                    peer.doom("it didn't say who it is");
+                }
+                if (peer.doom() != null) {
+                    close(peer);
+                    more = true;
+                }
+            }
+        }
+    }
+
+    private void close(final Peer peer) {
+        peers.remove(peer);
+        peer.close();
+        requests.left(peer);
+    }
+}

@@ -1,0 +1,5 @@
+/** The lender's events for Java Flight Recorder. */
+@NullMarked
+package io.outboard.service.internal.events;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,68 @@
+package io.outboard.service.internal.linux;
+
+import java.io.IOException;
+
+/** A call of Linux failed: which, and why. */
+public final class LinuxException extends IOException {
+
+    public static final int ENOENT = 2;
+    public static final int EINTR = 4;
+    public static final int EAGAIN = 11;
+    public static final int ENOMEM = 12;
+    public static final int EACCES = 13;
+    public static final int ENFILE = 23;
+    public static final int EMFILE = 24;
+    public static final int ENOSPC = 28;
+    public static final int EPIPE = 32;
+
+    /** {@link Linux#receive}: descriptors came that the message can't have. */
+    public static final int EBADMSG = 74;
+
+    public static final int ECONNRESET = 104;
+    public static final int ECONNREFUSED = 111;
+
+    private static final long serialVersionUID = 1L;
+
+    private final int number;
+
+    public LinuxException(final String call, final int number) {
+        super(call + ": " + nameOf(number));
+        this.number = number;
+    }
+
+    @Override
+    public String getMessage() {
+        return String.valueOf(super.getMessage());
+    }
+
+    /** The {@code errno}. */
+    public int number() {
+        return number;
+    }
+
+    /** Whether the process or the machine has no descriptors left. */
+    public boolean isOutOfDescriptors() {
+        return number == EMFILE || number == ENFILE;
+    }
+
+    /** Whether there is no memory for it. */
+    public boolean isOutOfMemory() {
+        return number == ENOMEM || number == ENOSPC;
+    }
+
+    private static String nameOf(final int number) {
+        return switch (number) {
+            case ENOENT -> "ENOENT (no such file)";
+            case ENOMEM -> "ENOMEM (no memory)";
+            case EACCES -> "EACCES (permission denied)";
+            case ENFILE -> "ENFILE (the machine has no descriptors left)";
+            case EMFILE -> "EMFILE (the process has no descriptors left)";
+            case ENOSPC -> "ENOSPC (no memory)";
+            case EPIPE -> "EPIPE (the other end is closed)";
+            case EBADMSG -> "EBADMSG (a message came with a descriptor that it can't have)";
+            case ECONNRESET -> "ECONNRESET (the other end is closed)";
+            case ECONNREFUSED -> "ECONNREFUSED (nobody listens)";
+            default -> "errno " + number;
+        };
+    }
+}

@@ -1,8 +1,0 @@
-/**
- * The messages between lender and clients, as they are laid out. Public for the module's other package, not for
- * applications.
- */
-@NullMarked
-package io.outboard.service.wire;
-
-import org.jspecify.annotations.NullMarked;

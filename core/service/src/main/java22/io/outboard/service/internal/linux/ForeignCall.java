@@ -1,0 +1,71 @@
+package io.outboard.service.internal.linux;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+
+/** A call of Linux with its {@code errno}, made again if a signal interrupts it. */
+final class ForeignCall {
+
+    /** Takes the {@code errno}. */
+    static final StructLayout STATE = Linker.Option.captureStateLayout();
+
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final VarHandle ERRNO = STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
+
+    private ForeignCall() {}
+
+    @SuppressWarnings("restricted")
+    static MethodHandle function(final String name, final MemoryLayout result, final MemoryLayout... parameters) {
+        return LINKER.downcallHandle(
+                LINKER.defaultLookup().find(name).orElseThrow(),
+                FunctionDescriptor.of(result, parameters),
+                Linker.Option.captureCallState("errno"));
+    }
+
+    /** One call, or the same again; the segment takes its {@code errno}. */
+    interface Call {
+        long make(Arena arena, MemorySegment state) throws Throwable;
+    }
+
+    /** The result, 0 or more. */
+    static long call(final String name, final Call call) throws LinuxException {
+        final long result = attempt(call);
+        if (result < 0) {
+            throw new LinuxException(name, (int) -result);
+        }
+        return result;
+    }
+
+    /** The result, or the error's number below 0. */
+    static long attempt(final Call call) {
+        try (Arena arena = Arena.ofConfined()) {
+            final MemorySegment state = arena.allocate(STATE);
+            while (true) {
+                final long result = call.make(arena, state);
+                if (result != -1) {
+                    return result;
+                }
+                final int number = (int) ERRNO.get(state, 0L);
+                if (number != LinuxException.EINTR) {
+                    return -number;
+                }
+            }
+        } catch (final Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** A downcall itself throws nothing, but its signature must allow for everything. */
+    static RuntimeException unexpected(final Throwable thrown) {
+        if (thrown instanceof final Error e) {
+            throw e;
+        }
+        return thrown instanceof final RuntimeException e ? e : new IllegalStateException(thrown);
+    }
+}
