@@ -22,12 +22,13 @@ import org.jspecify.annotations.Nullable;
  *   blocks     |  in use   |in use |   free    |in use |
  * </pre>
  *
- * <p>A block in use of k granules is k - 1 zeros between two ones; k free granules are k + 1 ones. Reading from any
- * block's start, a 0 comes next if it is in use, and its end is the next 1; else it is free, and ends at the last 1 of
- * the run. That is exact as long as no block in use has a single granule, which would look like a free one: <strong>so
- * the smallest block has two granules</strong>. By counting, this is the best there is: the ways to divide n granules
- * into free ones and blocks of two and more grow as 2^n, so they need one bit a granule, and get it; with blocks of one
- * granule, they grow as 2.618^n. A free granule between two blocks in use serves nobody until one of them is freed.
+ * <p>A block in use of k granules is k - 1 zeros between two ones; k free granules are k + 1 ones. From any block's
+ * start on, a 0 comes next if the block is in use, and its end is the next 1; else the block is free, and ends at the
+ * last 1 of the run. That is exact as long as no block in use has a single granule, which would look like a free one:
+ * <strong>so the smallest block has two granules</strong>. By counting, this is the best there is: the ways to divide
+ * n granules into free ones and blocks of two and more grow as 2^n, so one bit a granule is the least that tells them
+ * apart; with blocks of one granule, the ways grow as 2.618^n. A free granule between two blocks in use serves nobody
+ * until one of them is freed.
  *
  * <ol>
  *   <li><b>allocate</b> of k granules finds k + 1 ones in a row from where the block taken last ended: in the run

@@ -17,12 +17,12 @@ import java.util.Arrays;
  * <p>Where we deviate from DynaSOAr, which has one summary, of bits that are set, and 64 bits under each of its bits:
  *
  * <ul>
- *   <li>There are three. The first two answer for each other: a node without a zero is all ones. So searching for a
- *       zero skips ones as quickly as the other way around, and a run of many nodes is found without a look at its
- *       bits. The third, of two ones in a row, which may end in the next node, skips ones that stand alone: where
- *       blocks in use lie side by side, there is nothing else.
- *   <li>Where a node holds ones only, or zeros only, the summaries alone say so, and its words are stale. They are
- *       written when a part of the node changes, not before, so a range that covers whole nodes costs a bit in each
+ *   <li>There are three summaries. The first two complete each other: a node without a zero is all ones. So a search
+ *       for a zero skips ones as quickly as a search for a one skips zeros, and a run of many nodes is found without a
+ *       look at its bits. The third, of two ones in a row, which may end in the next node, skips ones that stand alone:
+ *       where blocks in use lie side by side, there is nothing else.
+ *   <li>Where a node holds ones only, or zeros only, the summaries alone say so, and its words are stale. These words
+ *       are written when a part of the node changes, not before, so a range that covers whole nodes costs a bit in each
  *       summary for 512 of its own. Summaries are never stale.
  *   <li>512 bits under each bit of level 1 keep the summaries within 0.6 % of the bits.
  * </ul>

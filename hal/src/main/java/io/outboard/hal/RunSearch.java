@@ -44,9 +44,9 @@ final class RunSearch {
      * </ul>
      *
      * @param from where a run may start at the earliest, at most {@code length}
-     * @param limit where it may start no more
-     * @param runLength ones that it needs, from 2 to {@code length + 1}, so many as there never are
-     * @return its first bit, or {@link BoundaryBitmap#NONE}
+     * @param limit where a run may start no more
+     * @param runLength ones that the run needs, from 2 to {@code length + 1}, so many as there never are
+     * @return the run's first bit, or {@link BoundaryBitmap#NONE}
      */
     long find(final long from, final long limit, final long runLength) {
         final long start = bitmap.nextOne(from);

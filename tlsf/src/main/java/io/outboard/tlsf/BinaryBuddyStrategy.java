@@ -9,12 +9,12 @@ import io.outboard.core.StrategyOptions;
  *
  * <p>Knowlton (1965), "A fast storage allocator"; Bell, Kumar and Gill (2024), section II-C, for the device. A request
  * takes the smallest non-empty class that suffices, the block freed last, and splits it, keeping the left half, down to
- * the request's own class. A free block merges with its buddy as long as that is free and whole.
+ * the request's own class. A free block merges with its buddy as long as the buddy is free and whole.
  *
  * <p>Where we deviate: classic buddies carry their links and a tag in the memory that is managed; ours have records in
  * a block table. A region is any number of granules: a row of trees, the largest first, so no request can have more
- * than the largest power of two in the region. Buddies are told from the way down from the root rather than by a bit of
- * the address, so that this code serves {@link FibonacciBuddyStrategy} too.
+ * than the largest power of two in the region. The way down from the root tells which buddy a block is, rather than a
+ * bit of the address, so that this code serves {@link FibonacciBuddyStrategy} too.
  *
  * <p>Thread-safety: confined to one thread. Cost: O(log(region / granule)) splits, merges and steps from the root at
  * worst, 32 of each; O(1) expected for finding a block by address. Some 37 to 74 bytes of host memory for each block

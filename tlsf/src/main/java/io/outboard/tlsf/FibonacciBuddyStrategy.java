@@ -11,14 +11,14 @@ import io.outboard.core.StrategyOptions;
  * <p>Hirschberg (1973), "A class of dynamic memory allocation algorithms"; Bell, Kumar and Gill (2024), section II-C,
  * for the device. A request takes the smallest non-empty class that suffices, the block freed last, and splits it,
  * going on with the smaller part if that suffices, down to the request's own class. A free block merges with its buddy
- * as long as that is free and whole.
+ * as long as the buddy is free and whole.
  *
  * <p>Where we deviate: classic buddies carry their links and tags in the memory that is managed; ours have records in a
  * block table. A region is any number of granules: a row of trees, the largest first, so no request can have more than
- * the largest Fibonacci number in the region. Which of two buddies a block is, is found by going down from the root, so
- * that records need no field for it, such as the left buddy count of Hinds (1975). To go on with the smaller part is
- * our choice: on some of the random profiles it serves a trace in a region smaller by a twentieth of peak live bytes,
- * on the others it makes no difference (2026-11-20).
+ * the largest Fibonacci number in the region. The way down from the root tells which buddy a block is, so that records
+ * need no field for that, such as the left buddy count of Hinds (1975). To go on with the smaller part is our choice:
+ * on some of the random profiles it serves a trace in a region smaller by a twentieth of peak live bytes, on the others
+ * it makes no difference (2026-11-20).
  *
  * <p>Thread-safety: confined to one thread. Cost: O(log(region / granule)) splits, merges and steps from the root at
  * worst, 46 of each; O(1) expected for finding a block by address. Some 37 to 74 bytes of host memory for each block

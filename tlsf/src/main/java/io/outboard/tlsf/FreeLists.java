@@ -5,9 +5,9 @@ import java.util.function.IntConsumer;
 
 /**
  * This table has the blocks of a region, the free ones in lists by size, and a bitmap of the lists that hold any.
- * Subclasses say how a size maps to a list: that is all that segregated fit and its two-level kin differ in. They are a
- * table rather than have one, since each object between an operation and the records costs a load, a check, and code:
- * what C2 compiles to more than 2,500 bytes it doesn't inline any more.
+ * Subclasses say how a size maps to a list: that is all that segregated fit and its two-level kin differ in. This
+ * class extends the table rather than have one, since each object between an operation and the records costs a load, a
+ * check, and code: a method that C2 compiles to more than 2,500 bytes isn't inlined any more.
  *
  * <p>Lists are numbered from 1 in the order of the sizes that they hold. Sizes count granules: {@code 0 < size < 2^32}.
  *

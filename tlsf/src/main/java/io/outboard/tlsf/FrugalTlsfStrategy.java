@@ -8,9 +8,9 @@ import io.outboard.core.StrategyOptions;
  * what best fit needs, or less, in constant time. Where a program allocates in phases it may waste more: the trace of a
  * decoder that generates needs a region of 1.036 times peak live bytes in place of 1.030.
  *
- * <p>Where it deviates from that: a block that comes into a list is first in it only if its address is lower than that
- * of the one that is first, and else second; Masmano et al. (2004) and Bell et al. (2024) always put it first. The rule
- * is ours.
+ * <p>Where this strategy deviates from TLSF: a block that comes into a list is first there only if its address is
+ * lower than that of the present first, and else second; Masmano et al. (2004) and Bell et al. (2024) always put it
+ * first. The rule is ours.
  *
  * <p>Thread-safety, cost, garbage and errors as of {@link TlsfStrategy}, but that a block which comes into a list looks
  * at one more.

@@ -28,9 +28,9 @@ import java.util.TreeMap;
  *   262144,524288,1,3
  * </pre>
  *
- * <p>Whatever makes a plan checks it: no two blocks that live together overlap, and none ends behind the region.
- * Thread-safety: safe for any number of threads. Cost: 16 host bytes a block, and while it is made some hundred for
- * each block that lives.
+ * <p>Each method that makes a plan checks it: no two blocks that live together overlap, and none ends behind the
+ * region. Thread-safety: safe for any number of threads. Cost: 16 host bytes a block, and, while the plan is made,
+ * some hundred for each block that lives.
  */
 public final class Plan {
 

@@ -12,21 +12,22 @@ import java.util.Objects;
  *
  * <ol>
  *   <li>A request of the size that the plan has next gets the plan's place, cut out of the free block that it lies in.
- *       If something else has the place, or a part of it, TLSF chooses another one, and the next request is compared
+ *       If another block has the place, or a part of it, TLSF chooses another place, and the next request is compared
  *       with the plan as before.
- *   <li>With the first request of another size the program deviates: TLSF serves that and all that follow, until {@link
- *       #step}. What has been placed by plan is in use as any other block is, and may be freed in any order.
+ *   <li>With the first request of another size the program deviates: TLSF serves that request and all that follow,
+ *       until {@link #step}. Blocks that have been placed by plan are in use as any others are, and may be freed in any
+ *       order.
  * </ol>
  *
  * <p>So a request is refused only if TLSF refuses it with the same blocks in use; a region of the plan's size serves a
- * program that keeps to the plan, whatever TLSF alone would need. A program that deviates may be refused where TLSF,
- * which would have placed the blocks before otherwise, served it, and the other way round: no strategy can follow a
- * plan and rule that out.
+ * program that keeps to the plan, whatever TLSF alone would need. TLSF alone would have placed the blocks otherwise,
+ * so it may serve a program that deviates where this strategy refuses, or refuse where this strategy serves: no
+ * strategy can follow a plan and rule that out.
  *
- * <p>Which free block has the place: the plan knows what is in use before it then, and from there it is few blocks in
- * order of address. If that was freed earlier than planned, it is what was in use before that one, and so on. After
- * {@value #MOST_STEPS} blocks in all, the place counts as taken. Where nothing is in use any more, requests aren't
- * counted anew: that takes {@link #step}.
+ * <p>The free block that has the place is found from a block in use: the plan says which block lies before the place
+ * then, and from that one it is few blocks in order of address. If that block was freed earlier than planned, the
+ * search starts at the one before it in the plan, and so on. After {@value #MOST_STEPS} blocks in all, the place counts
+ * as taken. Where nothing is in use any more, requests aren't counted anew: that takes {@link #step}.
  *
  * <p>Thread-safety, cost and errors as of {@link TlsfStrategy}; 16 host bytes more for each block of the plan, which
  * all strategies that follow it share.

@@ -41,8 +41,8 @@ import io.outboard.core.spi.Descriptions;
  *       blocks that don't merge with free memory outside of their slab, and {@link #NO_SPACE} can be the answer to a
  *       small request while slots of other classes are free.
  *   <li>An alignment above the granule is served by a slot if the slot's size is a multiple of it, else by the backing.
- *   <li>What starts at a multiple of 64 pages is divided first, so that small blocks spread over the region: 64 slots
- *       of 256 bytes leave 240 KiB behind them to larger blocks.
+ *   <li>Slabs start at multiples of 64 pages, so that small blocks spread over the region:
+ *       64 slots of 256 bytes leave 240 KiB behind them to larger blocks.
  * </ul>
  *
  * <p>Thread-safety: confined to one thread. Cost: O(1) for small sizes, plus two calls of the backing for a slab now

@@ -13,14 +13,14 @@ import io.outboard.core.StrategyOptions;
  *   <li><b>allocate</b> takes the first block of that list, cuts it to size, and puts the rest into the list of its
  *       size.
  *   <li><b>free</b> finds the block's record by address, merges it with free neighbours on both sides, and puts it
- *       first in the list of its size, unless it only makes the block before it larger: that keeps its place where its
- *       list holds the new size, too.
+ *       first in the list of its size. But a free block before it takes it in, and keeps its own place where its list
+ *       holds the new size, too.
  * </ol>
  *
- * <p>Where we deviate: what doesn't work in the paper's pseudo-code is in docs/errata.md. Besides, the first block of
- * the request's own list, in which only some blocks fit, is taken if it does; a free block that grows keeps its place
- * in its list; and when no list guarantees a fit, the request's own list is searched for up to 64 steps, as {@link
- * TlsfStrategy} does.
+ * <p>Where we deviate: docs/errata.md says what doesn't work in the paper's pseudo-code. Besides, the first block of
+ * the request's own list, in which only some blocks fit, is taken if that one does; a free block that grows keeps its
+ * place in its list; and when no list guarantees a fit, the request's own list is searched for up to 64 steps, as
+ * {@link TlsfStrategy} does.
  *
  * <p>Thread-safety: confined to one thread. Cost: O(1), with no loop over blocks but that bounded one, for what is done
  * to a block; O(1) expected for finding it by address, as hash tables are. Some 37 to 74 bytes of host memory for each

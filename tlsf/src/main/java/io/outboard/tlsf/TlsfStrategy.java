@@ -13,16 +13,16 @@ import io.outboard.core.StrategyOptions;
  *   <li><b>allocate</b> takes the first block of that list, cuts it to size, and puts the rest into the list of its
  *       size.
  *   <li><b>free</b> finds the block's record by address, merges it with free neighbours on both sides, and puts it
- *       first in the list of its size, unless it only makes the block before it larger: that keeps its place where its
- *       list holds the new size, too.
+ *       first in the list of its size. But a free block before it takes it in, and keeps its own place where its list
+ *       holds the new size, too.
  * </ol>
  *
- * <p>Where we deviate. From Bell et al.: as {@link SegregatedFitStrategy} does. From Masmano et al., both for less
- * fragmentation: the first block of the request's own list, in which only some blocks fit, is taken if it does, rather
- * than one of the list that guarantees it; and a free block that grows keeps its place in its list, rather than being
- * the first to be divided again. With these two, the smallest region that serves a load is about best fit's. When no
- * list guarantees a fit, the request's own list is searched for up to 64 steps before the answer is {@link #NO_SPACE};
- * a block can then be left unused though it fits, but only behind 64 that don't.
+ * <p>Where we deviate: from Bell et al. as {@link SegregatedFitStrategy} does; from Masmano et al. in two ways, both
+ * for less fragmentation. The first block of the request's own list, in which only some blocks fit, is taken if that
+ * one does, rather than a block of the list that guarantees a fit; and a free block that grows keeps its place in its
+ * list, rather than being the first to be divided again. With these two, the smallest region that serves a load is
+ * about best fit's. When no list guarantees a fit, the request's own list is searched for up to 64 steps before the
+ * answer is {@link #NO_SPACE}; a block can then be left unused though it fits, but only behind 64 that don't.
  *
  * <p>Thread-safety: confined to one thread. Cost: O(1), with no loop over blocks but that bounded one, for what is done
  * to a block; O(1) expected for finding it by address, as hash tables are. Some 37 to 74 bytes of host memory for each
