@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -78,23 +77,17 @@ class KnotsTest {
 
     /** Finds the sets of classes each of which leads to all others of its set. */
     private static List<Set<String>> knots(final Map<String, Set<String>> known) {
-        final Map<String, Set<String>> reached = new HashMap<>();
-        known.keySet().forEach(from -> reached.put(from, reachedFrom(from, known)));
         final List<Set<String>> knots = new ArrayList<>();
         final Set<String> left = new TreeSet<>(known.keySet());
         while (!left.isEmpty()) {
             final String any = left.iterator().next();
-            final Set<String> knot = new TreeSet<>(left);
-            knot.removeIf(
-                    other -> !other.equals(any) && !(reaches(any, other, reached) && reaches(other, any, reached)));
+            final Set<String> knot = new TreeSet<>(reachedFrom(any, known));
+            knot.removeIf(other -> !reachedFrom(other, known).contains(any));
+            knot.add(any);
             knots.add(knot);
             left.removeAll(knot);
         }
         return knots;
-    }
-
-    private static boolean reaches(final String from, final String to, final Map<String, Set<String>> reached) {
-        return reached.getOrDefault(from, Set.of()).contains(to);
     }
 
     private static Set<String> reachedFrom(final String from, final Map<String, Set<String>> known) {
