@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import io.outboard.core.Region;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,6 +18,7 @@ class SlabsTest {
     private static final long BASE = 1L << 40;
 
     /** Every offset in a slab, for every size that a slot has with any granule. */
+    @Tag("thorough")
     @Test
     void shouldFindTheSlotOfEveryOffset() {
         for (int slotBytes = 1; slotBytes <= Slabs.PAGE_BYTES; slotBytes++) {

@@ -26,6 +26,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -92,6 +93,7 @@ class CommandLineTest {
         assertEquals("", outcome.err());
     }
 
+    @Tag("thorough")
     @Test
     void shouldPrintEveryStrategyInTablesThatFitATerminal() {
         final CommandRun outcome = CommandRun.of(
@@ -299,6 +301,7 @@ class CommandLineTest {
     }
 
     /** One trace says little: regions that serve and regions that don't lie among each other. */
+    @Tag("thorough")
     @Test
     void shouldLookForTheSmallestRegionWithSeveralSeeds() throws IOException {
         final Path out = folder.resolve("seeds");

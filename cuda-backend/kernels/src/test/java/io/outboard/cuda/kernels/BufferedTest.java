@@ -2,6 +2,7 @@ package io.outboard.cuda.kernels;
 
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -10,6 +11,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Buffers of blocks before an allocator, with the accesses of their threads in thousands of orders, each fixed by a
  * seed, of which each run tries a part: see {@code buffers.cpp} and {@link io.outboard.core.Effort}.
  */
+@Tag("thorough")
 class BufferedTest {
 
     private static final long LIMIT_SECONDS = 60;

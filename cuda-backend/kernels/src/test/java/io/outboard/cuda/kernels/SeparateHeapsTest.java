@@ -2,11 +2,13 @@ package io.outboard.cuda.kernels;
 
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Lanes of a warp with heaps of their own, on fibers, and the sizes of a heap: see {@code heaps.cpp}. */
+@Tag("thorough")
 class SeparateHeapsTest {
 
     private static final long LIMIT_SECONDS = 60;

@@ -2,11 +2,13 @@ package io.outboard.cuda.kernels;
 
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Warps with an arena each, on fibers: see {@code arenas.cpp}. */
+@Tag("thorough")
 class WarpArenaTest {
 
     private static final long LIMIT_SECONDS = 60;

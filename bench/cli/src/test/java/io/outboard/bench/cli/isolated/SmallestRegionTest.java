@@ -13,6 +13,7 @@ import io.outboard.core.StrategyProvider;
 import io.outboard.core.VirtualMemorySource;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -36,6 +37,7 @@ class SmallestRegionTest {
     }
 
     /** The largest one that a plain walk over the same sizes finds. */
+    @Tag("thorough")
     @ParameterizedTest
     @CsvSource({"tlsf, paper", "hal-best-fit, large", "segregated-fit, paper"})
     void shouldFindTheLastThatRefuses(final String name, final String profile) {

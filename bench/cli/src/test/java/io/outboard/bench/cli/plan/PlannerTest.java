@@ -9,6 +9,7 @@ import io.outboard.bench.cli.common.WrongUseException;
 import io.outboard.bench.cli.trace.Profiles;
 import io.outboard.bench.cli.trace.Trace;
 import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -70,6 +71,7 @@ class PlannerTest {
                 Tilings.GRANULE * plan(trace, Tilings.GRANULE, 1, 100).top());
     }
 
+    @Tag("thorough")
     @Test
     void shouldSearchTracesOfManyBlocks() {
         final Trace trace = Profiles.named("large", MANY_BLOCKS);
