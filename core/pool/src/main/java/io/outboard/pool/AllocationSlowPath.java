@@ -41,9 +41,9 @@ import org.jspecify.annotations.Nullable;
  * </ol>
  *
  * <p>While requests wait, a new one may take what is free or can be taken anew, but nothing that comes back: for that
- * it stands behind them. While a stream is captured nothing comes back, and no request waits. With {@link
- * ReusePolicy#IMMEDIATE} there is no limbo, so the questions, the wait, and in 4 the growth and the taking over are
- * left out; with one arena 2 to 5 are.
+ * it stands behind them. While a stream is captured nothing comes back, and no request waits. Under {@link
+ * ReusePolicy#IMMEDIATE} nothing is in limbo: steps 3 and 7 don't ask or wait, and step 4 doesn't grow or take memory
+ * over. A pool of that policy with one arena goes straight from 1 to 7.
  *
  * <p>Safe for any number of threads.
  */

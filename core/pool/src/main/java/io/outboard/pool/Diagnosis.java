@@ -18,7 +18,9 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** Tells of a pool: numbers without stopping it, blocks while it stands still. Safe for any number of threads. */
+/**
+ * Reads a pool's statistics without stopping it, and its blocks while it is stopped. Safe for any number of threads.
+ */
 final class Diagnosis {
 
     final Facts facts;

@@ -4,7 +4,8 @@ import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.growth.Regions;
 
 /**
- * How much a pool holds, in one rule. <em>Slack</em> is what it holds beyond what is in use, over all its arenas.
+ * How much a pool holds, in one rule. <em>Slack</em> is how much it may hold beyond what is in use, over all its
+ * arenas.
  *
  * <ol>
  *   <li>Up to its slack, or its first region, a pool takes memory rather than ask the device. While it holds no

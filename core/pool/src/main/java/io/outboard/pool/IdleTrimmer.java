@@ -13,12 +13,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives memory back that a pool hasn't needed for some time, and what is free in it while the device has little, and
- * takes some ahead of need, see {@link Growth#growAhead}. It does so on a thread of its own, which ends when the pool
- * is closed or some time after it is forgotten. What others need goes back when the source says so, on a thread of the
- * source.
+ * Runs a pool's background work on a thread of its own: it decommits memory that wasn't needed for some time ({@link
+ * PoolBuilder#keep}), decommits free memory while the device has little ({@link PoolBuilder#leave}), and takes the next
+ * step of growth ahead of need (see {@link Growth#growAhead}). A pool that isn't used calls nothing. The thread ends
+ * when the pool is closed, or some time after it is forgotten. What others need goes back when the source says so, on a
+ * thread of the source.
  *
- * <p>To give back may mean to wait for the device. So it isn't done for little, and seldom where it was in vain.
+ * <p>To give back may mean to wait for the device. So it isn't done for little, and seldom where it was in vain, since
+ * free memory lies between blocks in use.
  */
 final class IdleTrimmer implements MemoryUser {
 
@@ -78,11 +80,16 @@ final class IdleTrimmer implements MemoryUser {
         }
     }
 
+    /** Ends the thread, which may be using the device still. */
     void end() {
-        source.removeUser(this);
         if (thread != null) {
             thread.interrupt();
         }
+    }
+
+    /** Leaves the source, which calls this pool no more: not before the pool has ended, or nobody could make its thread rest. */
+    void leaveSource() {
+        source.removeUser(this);
     }
 
     private void run() {
@@ -98,7 +105,6 @@ final class IdleTrimmer implements MemoryUser {
             final Pool watched = pool.get();
             if (Thread.interrupted() || watched == null || watched.isClosed() || !threads.enter()) {
                 // The pool is closed or forgotten, or its device has ended.
-                source.removeUser(this);
                 return;
             }
             try {
@@ -153,9 +159,7 @@ final class IdleTrimmer implements MemoryUser {
     public void sourceEnded() {
         threads.end();
         final Pool ended = pool.get();
-        if (ended == null) {
-            end();
-        } else {
+        if (ended != null) {
             ended.leave();
         }
     }

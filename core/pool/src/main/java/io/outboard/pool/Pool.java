@@ -505,6 +505,7 @@ public final class Pool implements AutoCloseable {
         failures.attempt(growth::end);
         failures.attempt(this::hide);
         failures.attempt(observers::stopRecording);
+        failures.attempt(idle::leaveSource);
         failures.rethrow();
     }
 
@@ -642,12 +643,10 @@ public final class Pool implements AutoCloseable {
         }
     }
 
-    /**
-     * Leaves the stage, since the device is gone: nothing shows the pool any more, and no idle memory goes back.
-     * Idempotent.
-     */
+    /** Shows the pool no more, and gives no idle memory back, since the device is gone. Idempotent. */
     void leave() {
         idle.end();
+        idle.leaveSource();
         hide();
         observers.stopRecording();
     }

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The requests that wait for the device, the oldest first. While there are any, what comes back is placed for the
- * oldest, by its own thread. Once that is served, it places those behind it as long as there is room. A request that is
- * placed has left the queue, whether its thread is awake or not. So no request is overtaken, and one is refused only if
- * the memory that there is can't serve it.
+ * oldest, by its own thread. Once the oldest request is served, its thread places the requests behind it as long as
+ * there is room. A request that is placed has left the queue, whether its thread is awake or not. So no request is
+ * overtaken, and one is refused only if the memory that there is can't serve it.
  *
  * <p>Safe for any number of threads. The monitor guards the queue. A thread takes arenas' locks under it when the last
  * request leaves.

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** A source that says that others need memory. */
@@ -81,6 +82,45 @@ class PoolPressureTest {
             assertEquals(4 * MIB, pool.sizeOf(kept));
             pool.free(kept);
         }
+    }
+
+    /** Who interrupts stray threads ended the pool's, and then the end of the context didn't reach the pool. */
+    @Test
+    void shouldStayAUserThoughItsThreadWasInterrupted() throws InterruptedException {
+        final Set<Thread> before = Thread.getAllStackTraces().keySet();
+        try (Pool pool = Pool.over(source).name("stray").leave(MIB).build()) {
+            final List<Thread> idle = Thread.getAllStackTraces().keySet().stream()
+                    .filter(thread -> thread.getName().equals("outboard-idle") && !before.contains(thread))
+                    .toList();
+
+            for (final Thread thread : idle) {
+                thread.interrupt();
+                thread.join(10_000);
+            }
+
+            assertEquals(1, idle.size());
+            assertEquals(List.of(pool.idle), source.users);
+        }
+        assertEquals(List.of(), source.users);
+    }
+
+    /** A context may end while its pool is being closed: until that is done the pool's thread may use it. */
+    @Test
+    void shouldStayAUserUntilItIsClosed() {
+        final List<MemoryUser> whileClosing = new ArrayList<>();
+        final Pool pool = Pool.over(source)
+                .reuse(ReusePolicy.STRICT, new IdleDevice() {
+                    @Override
+                    public void awaitAll() {
+                        whileClosing.addAll(source.users);
+                    }
+                })
+                .build();
+
+        pool.close();
+
+        assertEquals(List.of(pool.idle), whileClosing);
+        assertEquals(List.of(), source.users);
     }
 
     @Test

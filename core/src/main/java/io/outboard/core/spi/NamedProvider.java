@@ -8,10 +8,8 @@ import java.util.Objects;
 import java.util.function.BiFunction;
 
 /**
- * This provider is made of what it answers, so that a {@link io.outboard.core.StrategyModule} is a list. A strategy
- * that can't serve a request from every region of its size overrides {@link #regionBytesFor}.
- *
- * <p>Thread-safety: safe for any number of threads, if the constructor that it is given is.
+ * A provider that is made of a name, a description and a constructor, so that a {@code StrategyModule} merely lists its
+ * providers.
  */
 public class NamedProvider implements StrategyProvider {
 

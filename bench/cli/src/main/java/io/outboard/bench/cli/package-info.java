@@ -1,7 +1,4 @@
-/**
- * The command line: malloc-large, replay, strategies, reports, and the bundle that runs on a machine with a GPU and
- * no JDK.
- */
+/** The command line: {@link Main}, and the commands that users run. */
 @NullMarked
 package io.outboard.bench.cli;
 

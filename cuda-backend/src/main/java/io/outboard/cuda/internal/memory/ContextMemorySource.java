@@ -6,6 +6,7 @@ import io.outboard.core.MemorySource;
 import io.outboard.core.MemoryUser;
 import io.outboard.core.Region;
 import io.outboard.cuda.driver.CudaFailureException;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -15,7 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.WeakHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import jcuda.driver.CUresult;
@@ -44,7 +45,8 @@ public final class ContextMemorySource implements MemorySource {
     /** Other devices that see the memory of regions that grow in place. */
     private final SortedSet<Integer> peers = new TreeSet<>();
 
-    private final List<MemoryUser> users = new CopyOnWriteArrayList<>();
+    /** Weak: a pool that is lost without having been closed goes; its memory goes with this source. */
+    private final Set<MemoryUser> users = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     private volatile boolean closed;
 
@@ -184,7 +186,7 @@ public final class ContextMemorySource implements MemorySource {
 
     /** Closes this source after its context, which took whole regions along, but not what grows in place. */
     public void contextEnded() {
-        users.forEach(MemoryUser::sourceEnded);
+        List.copyOf(users).forEach(MemoryUser::sourceEnded);
         synchronized (this) {
             out.clear();
             closeAll(CudaGrowableRegion::contextEnded);
@@ -194,7 +196,7 @@ public final class ContextMemorySource implements MemorySource {
     /** Does something, such as to end the context, while no thread of a user's own uses the memory. */
     public void whileUsersRest(final Runnable action) {
         Runnable within = action;
-        for (final MemoryUser user : users) {
+        for (final MemoryUser user : List.copyOf(users)) {
             final Runnable inner = within;
             within = () -> user.whileResting(inner);
         }

@@ -1,4 +1,7 @@
-/** The allocator service by the command line: a lender of a GPU's memory, and a look at one. */
+/**
+ * Commands about the lender: {@code serve} lends a device's memory, {@code top} shows a lender's ledger, and {@code
+ * tenants} tries whether two programs fit by turns.
+ */
 @NullMarked
 package io.outboard.bench.cli.service;
 

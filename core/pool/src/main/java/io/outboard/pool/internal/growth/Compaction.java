@@ -13,12 +13,15 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves pieces of a region's memory that lie wholly in free blocks, once: behind its last memory or into holes, for a
- * block that only all free blocks together have room for, or back to the device.
+ * Runs one compaction of a region: takes pieces of memory that lie wholly in free blocks, and maps them again behind
+ * the last memory or in holes, so that a block fits that no free block has room for though all of them together have;
+ * or gives them back.
  *
- * <p>What is needed is chosen under the arena's lock, and retired, so that nobody is handed it; then the source works
- * without the lock; then holes are settled: whatever failed, the region knows which have memory. The region lock is
- * held.
+ * <p>What is needed is chosen under the arena's lock, and retired, so that no request gets it. Then the source works,
+ * without the lock. Then holes are settled: the region says which pieces are gone and which holes have memory, whatever
+ * failed.
+ *
+ * <p>The region lock is held.
  */
 final class Compaction {
 

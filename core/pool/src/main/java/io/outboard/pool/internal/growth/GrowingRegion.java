@@ -11,10 +11,10 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A segment that grows in place. The strategy divides all of its addresses. A block that ends beyond the last memory
- * goes back to the strategy before the arena's lock is released, and addresses whose memory has gone elsewhere are
- * {@link Segment#holes}. So whenever that lock is free, no block in use lies there, no request can get memory that
- * isn't mapped, and none waits for another's mapping:
+ * Grows and shrinks one segment in place. The segment's strategy divides all addresses of the region, with memory
+ * behind them or not. A block that ends beyond the last memory goes back to the strategy before the arena's lock is
+ * released, and addresses whose memory has gone elsewhere are {@link Segment#holes}. So whenever that lock is free, no
+ * block in use lies there, no request can get memory that isn't mapped, and none waits for another's mapping:
  *
  * <pre>{@code
  *   |  used  | free |  used  | hole | used |   free   |

@@ -1,6 +1,6 @@
 /**
- * How a pool takes more memory and gives it back: by whole regions, and in place, where memory is put behind one
- * region, moves within it and leaves it.
+ * How a pool takes memory and gives it back: as whole regions, or in place, by committing, moving and decommitting
+ * pieces of one region.
  */
 @NullMarked
 package io.outboard.pool.internal.growth;

@@ -1,6 +1,6 @@
 /**
- * What keeps a pool's state whole: the spin lock, which refuses once a change was left half done, endings that go on
- * after a failure, and the rest of the pool's own threads.
+ * A spin lock that refuses to be taken once a change under it was left half done; a gate that stops the pool's own
+ * threads while a context ends; clean-up that goes on after a failure; and what the Java runtime may lack.
  */
 @NullMarked
 package io.outboard.pool.internal.guard;

@@ -1,7 +1,4 @@
-/**
- * The messages between lender and clients, as they are laid out. Public for the module's other package, not for
- * applications.
- */
+/** The layout of messages between lender and client, and the reasons of a refusal. */
 @NullMarked
 package io.outboard.service.internal.wire;
 

@@ -7,10 +7,10 @@ import io.outboard.bench.kernels.report.programs.ProgramsSection;
 import java.util.List;
 
 /** The harness for what allocates in kernels. */
-public final class KernelModule implements CommandModule {
+public final class KernelsModule implements CommandModule {
 
     /** As {@link java.util.ServiceLoader} makes it. */
-    public KernelModule() {}
+    public KernelsModule() {}
 
     @Override
     public List<Class<?>> commands() {
