@@ -177,6 +177,7 @@ class PoolErrorsTest {
     }
 
     /** Memory is put behind the region for it: what was in use was negative, and memory stayed. */
+    @Tag("thorough")
     @Test
     void shouldBeRightOrSayThatItIsBrokenIfTheStackEndsWhileABlockIsExtended() throws InterruptedException {
         StackEnd.atEveryDepth(frames -> {

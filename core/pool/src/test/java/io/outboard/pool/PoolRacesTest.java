@@ -201,6 +201,7 @@ class PoolRacesTest {
     }
 
     /** What was freed when its region was just gone was counted, and a dump failed. */
+    @Tag("thorough")
     @ParameterizedTest
     @EnumSource(names = {"STRICT", "IMMEDIATE", "STREAM_ORDERED"})
     void shouldHoldNothingThoughOthersFreeWhileItIsClosed(final ReusePolicy policy) throws Exception {

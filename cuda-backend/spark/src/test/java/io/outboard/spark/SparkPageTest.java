@@ -61,6 +61,6 @@ class SparkPageTest {
 
     @Test
     void shouldNameTheTestedSpark() {
-        assertTrue(page.contains("tested with " + org.apache.spark.package$.MODULE$.SPARK_VERSION() + ","));
+        assertTrue(page.contains("tested with Spark " + org.apache.spark.package$.MODULE$.SPARK_VERSION() + ","));
     }
 }

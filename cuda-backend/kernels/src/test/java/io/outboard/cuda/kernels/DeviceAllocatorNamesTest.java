@@ -1,6 +1,7 @@
 package io.outboard.cuda.kernels;
 
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What the headers of the in-kernel allocators put into namespace {@code outboard}. */
@@ -8,6 +9,7 @@ class DeviceAllocatorNamesTest {
 
     private static final long LIMIT_SECONDS = 60;
 
+    @Tag("thorough")
     @Test
     void shouldLeaveTheNamesOfTheirPartsToOthers() {
         final CpuProgram program = new CpuProgram("names.cpp", Path.of("target/names/names"), "-O0");

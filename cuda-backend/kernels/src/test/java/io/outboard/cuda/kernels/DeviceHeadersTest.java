@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -42,6 +43,7 @@ class DeviceHeadersTest {
         assertEquals(text, Files.readString(header));
     }
 
+    @Tag("thorough")
     @Test
     void shouldLetAKernelBeCompiled() throws IOException, InterruptedException {
         Assumptions.assumeTrue(run("nvcc", "--version") == 0, "skipped, needs nvcc");
