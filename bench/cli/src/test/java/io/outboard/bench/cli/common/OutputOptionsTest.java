@@ -7,12 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.outboard.bench.cli.Main;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
@@ -85,31 +89,26 @@ class OutputOptionsTest {
         }
     }
 
-    /** A disk of 16 KiB, where this user may mount one. */
+    /** As on a full disk: the folder takes a file, but nothing into it. */
     @Test
-    void shouldRefuseAFullDisk() throws Exception {
-        final Path disk = Files.createDirectory(folder.resolve("disk"));
-        assumeTrue(run("mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", disk.toString()), "no disk can be mounted");
-        try {
-            assertRefused(disk.toString());
-            try (Stream<Path> files = Files.list(disk)) {
-                assertEquals(List.of(), files.toList());
-            }
-        } finally {
-            assertTrue(run("umount", disk.toString()));
-        }
-    }
+    @EnabledOnOs(OS.LINUX)
+    void shouldRefuseAFolderWhoseFilesStayEmpty() throws Exception {
+        final Process process = new ProcessBuilder(
+                        "sh",
+                        "-c",
+                        "ulimit -f 0 && exec \"$0\" -XX:-UsePerfData -cp \"$1\" \"$2\" malloc-large --device none --out \"$3\"",
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        System.getProperty("java.class.path"),
+                        Main.class.getName(),
+                        folder.toString())
+                .redirectErrorStream(true)
+                .start();
+        final String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 
-    private static boolean run(final String... command) throws IOException, InterruptedException {
-        try {
-            return new ProcessBuilder(command)
-                            .redirectErrorStream(true)
-                            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                            .start()
-                            .waitFor()
-                    == 0;
-        } catch (final IOException e) {
-            return false;
+        assertEquals(2, process.waitFor(), said);
+        assertTrue(said.contains("--out=" + folder + " must be a folder in which files can be written"), said);
+        try (Stream<Path> files = Files.list(folder)) {
+            assertEquals(List.of(), files.toList());
         }
     }
 }
