@@ -45,34 +45,47 @@ public final class PoolMaker {
     /** The options of a pool; {@code OutboardOptions} says what each means, and what null does. */
     public interface Options {
 
+        /** {@return the name of the strategy that divides regions} */
         String strategy();
 
+        /** {@return most that a pool holds, as a share of what is free when it is made} */
         double share();
 
+        /** {@return when freed memory may be handed out again} */
         ReusePolicy reuse();
 
+        /** {@return whether a free waits for the context} */
         boolean freeIsBarrier();
 
+        /** {@return bytes of the first region, 0 for what suits the way of growing} */
         long firstRegionBytes();
 
+        /** {@return whether memory grows in place} */
         boolean growInPlace();
 
+        /** {@return how long memory is kept that isn't needed, 0 for ever} */
         Duration keep();
 
+        /** {@return bytes that are left to others, 0 for nothing} */
         long leaveBytes();
 
+        /** {@return bytes held beyond what is in use, null for what suits the device} */
         @Nullable
         Long slackBytes();
 
+        /** {@return where JMX clients may write dumps, null for nowhere} */
         @Nullable
         Path dumpFolder();
 
+        /** {@return the socket of the lender, null for none} */
         @Nullable
         Path service();
 
+        /** {@return the name by which the lender knows the quota, null for one of this process} */
         @Nullable
         String serviceName();
 
+        /** {@return the file that allocations and frees are written to, null for none} */
         @Nullable
         Path record();
     }
