@@ -1,4 +1,6 @@
-/** Device memory lent by one process to others, in leases that each divides by a pool of its own. */
+/**
+ * This module lends device memory of one process to others, in leases that each client divides by a pool of its own.
+ */
 module io.outboard.service {
     requires transitive io.outboard.core;
     requires java.management;

@@ -1,4 +1,4 @@
-/* Sends one packet of 64 bytes with so many descriptors. Arguments: the socket, how many. */
+/* This program sends one packet of 64 bytes with descriptors. Its arguments are the socket, and how many. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

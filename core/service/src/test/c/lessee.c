@@ -1,5 +1,6 @@
-/* A client of a lender, by docs/service-protocol.md alone:  lessee SOCKET NAME BYTES
- * Leases so much, looks whether it is zero, writes to it, gives it back, and says so; 1 if it is refused or anything is wrong. */
+/* This client of a lender was written by docs/service-protocol.md alone:  lessee SOCKET NAME BYTES
+ * It leases so much, checks that the memory is zero, writes to it, gives it back, and says so. It ends with 1 if the lease is
+ * refused or anything is wrong. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 
 enum { HELLO = 1, LEASE = 3, RETURN = 4, EASED = 5, WELCOME = 65, LEASED = 66, REFUSED = 68, RETURNED = 69, PRESS = 70 };
 
-/* As on the wire, on a machine whose numbers are little-endian. */
+/* A message is sent like this on a little-endian machine. */
 struct message {
     int32_t type, request;
     int64_t a, b, c;
@@ -30,7 +31,7 @@ static void say(int lender, int32_t type, int32_t request, int64_t a, int64_t b,
     if (send(lender, &message, sizeof message, MSG_NOSIGNAL) != sizeof message) fail("send");
 }
 
-/* The answer to a request, and its descriptor or -1. Says meanwhile that there is nothing to give back. */
+/* Returns the answer to a request, and its descriptor or -1. Meanwhile, answers that there is nothing to give back. */
 static struct message hear(int lender, int32_t request, int *descriptor) {
     for (;;) {
         struct message message;

@@ -1,6 +1,6 @@
-/* A client that leases and returns at random until it is killed:  tenant SOCKET NAME SEED
- * Fresh memory must be zero; all that it has bears its own pattern, which is looked at again before it goes back: ends with 1, and
- * says so, if that isn't so. After a byte from standard input it prints how much it holds, and waits for another one. */
+/* This client leases memory and gives it back at random until it is killed:  tenant SOCKET NAME SEED
+ * Fresh memory must be zero. The client writes its own pattern, and checks the pattern before memory goes back. If anything is
+ * wrong, it says so and ends with 1. After a byte from standard input, it prints how much it holds, and waits for another byte. */
 #define main lessee
 #include "lessee.c"
 #undef main
@@ -16,7 +16,7 @@ struct lease {
 
 static uint64_t state;
 
-/* Uniform enough. */
+/* Returns a number below the bound, uniformly enough. */
 static uint64_t draw(uint64_t bound) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     return (state >> 33) % bound;
@@ -28,7 +28,7 @@ static void wrong(const char *what) {
     exit(1);
 }
 
-/* Every 64th word: a page has eight of them. */
+/* Checks every 64th word, which is eight words of a page. */
 static void expect(const struct lease *lease, int64_t value, const char *what) {
     for (int64_t i = 0; i < lease->bytes / 8; i += 64) {
         if (lease->memory[i] != value) wrong(what);

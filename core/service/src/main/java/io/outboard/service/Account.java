@@ -5,55 +5,53 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** What the {@link Ledger} has on one connection. Confined to the lender's thread. */
+/** An account is what the {@link Ledger} records of one connection. Confined to the lender's thread. */
 final class Account {
 
-    /** It hasn't said. */
+    /** The {@link #usedBytes} of a client that hasn't told how much it uses. */
     static final long UNKNOWN = -1;
 
-    /** The highest number of a lease that a client may state. None comes near it by asking for leases. */
+    /** The highest lease number that a client may state. A client never gets a higher number by asking for leases. */
     static final long MOST_STATED_LEASE = (1L << 62) - 1;
 
     /**
-     * How much a client may state, in bytes: more than any device has, and of 16384 clients the sum is a long still.
+     * The most bytes that a client may state: more than any device has, and 16384 times as many still fit in a long.
      */
     static final long MOST_STATED_BYTES = 1L << 48;
 
-    /** How many leases a client may state: each costs the lender some hundred bytes. */
+    /** The most leases that a client may state. Each lease costs the lender some hundred bytes. */
     static final int MOST_STATED = 1 << 16;
 
     final String name;
     final int pid;
 
-    /** By the lease's number, which is this connection's own. */
+    /** The sizes of the client's leases, in bytes, by lease number. Each connection has lease numbers of its own. */
     final Map<Long, Long> leases = new TreeMap<>();
 
-    /**
-     * Those that others may have, too, by number; on the ledger with {@link #leases} if they are counted to this one.
-     */
+    /** The client's shared leases, by number. Those that are counted to this client are in {@link #leases}, too. */
     final Map<Long, Shares.Share> shares = new TreeMap<>();
 
-    /** Numbers of leases whose memory is being made. */
+    /** The numbers of leases whose memory is being made. */
     final Set<Long> making = new HashSet<>();
 
-    /** It has asked for something, so that it can't state any longer what it holds from another lender. */
+    /** Whether the client has asked for a lease; from then on it can't state leases of an earlier lender. */
     boolean hasAsked;
 
     long leasedBytes;
     long usedBytes = UNKNOWN;
 
-    /** The next lease's. */
+    /** The number of the next lease. */
     long nextLease = 1;
 
-    /** For {@link Admission}: how much it was asked to give back, 0 if it isn't being asked. */
+    /** How many bytes {@link Admission} has asked the client to give back; 0 if no such request is open. */
     long pressedBytes;
 
-    /** When it was asked the last time, and what it had then. */
+    /** The time of the last such request, and below, what the client held then. */
     long pressedAtNanos;
 
     long leasedWhenPressed;
 
-    /** Until when it isn't asked again, since it had nothing to give. */
+    /** Whether the client had too little to give back; it isn't asked again before {@link #askAgainAtNanos}. */
     boolean isExhausted;
 
     long askAgainAtNanos;
@@ -63,7 +61,7 @@ final class Account {
         this.pid = pid;
     }
 
-    /** Whether it can be that it holds such a lease from another lender, and says so now. */
+    /** Returns whether the client may state now that it holds such a lease from an earlier lender. */
     boolean mayState(final long lease, final long bytes) {
         return !hasAsked
                 && lease > 0

@@ -8,41 +8,49 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * Decides who is lent memory now, who waits, for whom, and how long.
+ * The admission decides who is lent memory now, who waits, for whom, and how long.
  *
  * <ol>
- *   <li>What a name's quota doesn't allow is refused at once.
- *   <li>What is guaranteed, and for which there is room, is lent at once. For the rest, first come, first served:
- *       what there is room for waits while somebody who came before waits.
- *   <li>What there is no room for makes those give back who have more than is guaranteed to them ({@link
- *       Outcome#press}), all at once, and waits while one of them hasn't answered: for {@link #PATIENCE_NANOS}, and
- *       until its own deadline. Who waits itself isn't waited for, nor asked: two would wait for each other.
- *   <li>When nobody is left to wait for it is refused: <em>full</em>.
+ *   <li>A request that exceeds the quota of its name is refused at once.
+ *   <li>A request within the guarantee of its name is granted at once if there is room. All others are served in order
+ *       of arrival: a request waits behind an earlier one even if there is room for it.
+ *   <li>If there is no room for a request, all clients that have more than their guarantee are asked at once to give
+ *       back ({@link Outcome#press}). The request waits for their answers, at most {@link #PATIENCE_NANOS} for each
+ *       client and until its own deadline. Clients that wait for memory themselves are neither asked nor waited for,
+ *       since two of them would wait for each other.
+ *   <li>A request that has nobody left to wait for is refused with <em>full</em>.
  * </ol>
  *
- * <p>Who gave less than it was asked for has no more to give, and isn't asked again for {@link #PAUSE_NANOS}: to be
- * asked means to wait for one's device. Who stops answering costs the others {@link #PATIENCE_NANOS} once.
+ * <p>A client that gave back less than it was asked for has no more to give. It isn't asked again for {@link
+ * #PAUSE_NANOS}, since a client that is asked has to wait for its device. A client that stops answering delays the
+ * others once, by {@link #PATIENCE_NANOS}.
  *
- * <p>The clock is the caller's. Confined to the lender's thread. O(waiting x clients) for a call.
+ * <p>The caller provides the clock. Confined to the lender's thread. O(waiting x clients) for a call.
  */
 final class Admission {
 
-    /** As long as a kernel may well run: who waits for its device can't answer before. */
+    /**
+     * The time that a client has to give back: it must wait for its device first, where a kernel may well run so long.
+     */
     static final long PATIENCE_NANOS = 2_000_000_000;
 
-    /** A device is waited for ten times a second at most, for others that find it full. */
+    /**
+     * The pause before an exhausted client is asked again, so that others make it wait for its device at most ten times
+     * a second.
+     */
     static final long PAUSE_NANOS = 100_000_000;
 
     /**
-     * A lease that a client waits for.
+     * A lease request is a lease that a client waits for.
      *
-     * @param account whose
-     * @param number the client's own, by which it knows the answer
-     * @param bytes how much
-     * @param wantedBytes how much it and those that follow are, in bytes: so much is to come back at once
-     * @param deadlineNanos until when it may wait, by the lender's clock
-     * @param waits false if it is to be refused rather than to make others give back
-     * @param isShared whether others are to open it
+     * @param account the client's account
+     * @param number the client's own number of the request, which the answer repeats
+     * @param bytes the size of the lease, in bytes
+     * @param wantedBytes the size of this lease and of those that follow, in bytes; others are asked to give back as
+     *     much at once
+     * @param deadlineNanos the time until which the request may wait, by the lender's clock
+     * @param waits false if the request is refused rather than make others give back
+     * @param isShared whether other clients may open the lease
      */
     record LeaseRequest(
             Account account,
@@ -53,10 +61,12 @@ final class Admission {
             boolean waits,
             boolean isShared) {}
 
-    /** What comes of it. Called in the middle of a decision: it must not call back. */
+    /**
+     * An outcome is told what is decided. Its methods are called in the middle of a decision, and must not call back.
+     */
     interface Outcome {
 
-        /** It is on the ledger, by that number; its memory is to be made. */
+        /** The request is on the ledger as that lease, and its memory must be made now. */
         void make(LeaseRequest request, long lease);
 
         void press(Account account, long bytes);
@@ -82,10 +92,10 @@ final class Admission {
         serve(nowNanos);
     }
 
-    /** It has given back what it could. */
+    /** The client has given back what it could. */
     void eased(final Account account, final long nowNanos) {
         if (account.pressedBytes == 0) {
-            // Another lender had asked.
+            // The request to give back came from an earlier lender.
             return;
         }
         final long gaveBytes = account.leasedWhenPressed - account.leasedBytes;
@@ -95,13 +105,13 @@ final class Admission {
         serve(nowNanos);
     }
 
-    /** It is gone; so is what it has waited for. Its memory is off the ledger. */
+    /** The client is gone, and its leases are off the ledger. Its waiting requests are dropped. */
     void ended(final Account account, final long nowNanos) {
         waiting.removeIf(request -> request.account() == account);
         serve(nowNanos);
     }
 
-    /** How much a client waits for, in bytes. */
+    /** Returns for how many bytes a client waits. */
     long waitingBytes(final Account account) {
         return requestsOf(account).stream().mapToLong(LeaseRequest::bytes).sum();
     }
@@ -110,7 +120,7 @@ final class Admission {
         return waiting.stream().filter(request -> request.account() == account).toList();
     }
 
-    /** When {@link #serve} must be called again though nothing has happened; {@code Long.MAX_VALUE} if it needn't. */
+    /** Returns when {@link #serve} must be called even if nothing happens until then, or {@code Long.MAX_VALUE}. */
     long nextNanos(final long nowNanos) {
         if (waiting.isEmpty()) {
             return Long.MAX_VALUE;
@@ -126,15 +136,15 @@ final class Admission {
         return next;
     }
 
-    /** To be called when memory has come back, and when it is time. */
+    /** Serves the waiting requests; called when memory has come back, and at {@link #nextNanos}. */
     void serve(final long nowNanos) {
-        // Who is refused makes way for those behind.
+        // A refused request makes way for those behind it.
         do {
             lend();
         } while (refuse(nowNanos));
     }
 
-    /** Lends to all that there is room for. */
+    /** Lends to all requests that there is room for. */
     private void lend() {
         final List<LeaseRequest> left = new ArrayList<>();
         while (!waiting.isEmpty()) {
@@ -149,7 +159,7 @@ final class Admission {
         waiting.addAll(left);
     }
 
-    /** Makes others give back, and refuses the first one that has nobody to wait for; false if there is none. */
+    /** Asks others to give back, and refuses the first request that has nobody to wait for; false if there is none. */
     private boolean refuse(final long nowNanos) {
         waiting.forEach(request -> press(request, nowNanos));
         for (final LeaseRequest request : waiting) {
@@ -190,7 +200,7 @@ final class Admission {
         if (!request.waits() || nowNanos - request.deadlineNanos() >= 0) {
             return false;
         }
-        // Then it waits for who came before it.
+        // There is room, so the request only waits for earlier requests.
         if (ledger.roomBytes(request.account().name) >= request.bytes()) {
             return true;
         }
@@ -200,7 +210,7 @@ final class Admission {
                         && !isWaiting(account));
     }
 
-    /** The asker itself is, too. */
+    /** Returns whether the client waits for memory. That is also true of the client whose request is being decided. */
     private boolean isWaiting(final Account account) {
         return waiting.stream().anyMatch(request -> request.account() == account);
     }

@@ -3,88 +3,89 @@ package io.outboard.service;
 import io.outboard.core.MemoryUser;
 
 /**
- * Memory that a lender has lent, and its descriptor, which is the holder's to {@linkplain
- * LenderConnection#closeDescriptor close} once the memory is mapped. Immutable.
+ * A lease is memory that a lender has lent, and a descriptor of this memory. The holder {@linkplain
+ * LenderConnection#closeDescriptor closes} the descriptor once the memory is mapped. Immutable.
  *
- * @param number by which it is given back; the connection's own
- * @param bytes how much, in bytes
- * @param descriptor what to map, of this process
+ * @param number the number by which the lease is given back; unique within one connection only
+ * @param bytes the size, in bytes
+ * @param descriptor a descriptor of this process, to be mapped
  */
 public record Lease(long number, long bytes, int descriptor) {
 
     /**
-     * A source of leases of one device's memory, such as a {@link LenderConnection}: those who map leases need no more,
-     * so what they write runs over a simulated lender, too. Safe for any number of threads.
+     * A source hands out leases of one device's memory; a {@link LenderConnection} is a source. Code that maps leases
+     * needs no more than this interface, so it runs with a simulated lender, too. Safe for any number of threads.
      */
     public interface Source extends AutoCloseable {
 
         /**
-         * Which device the memory is of.
+         * Returns which device the memory belongs to.
          *
-         * @return its name, see {@link LendingDevice#name}
+         * @return the device's name, see {@link LendingDevice#name}
          */
         String device();
 
         /**
-         * What leases are multiples of.
+         * Returns the unit of leases: each size is a multiple of it.
          *
          * @return bytes, a power of two
          */
         long unitBytes();
 
         /**
-         * What the quota leaves to this connection, also where others of the name have it, or others have it now and
-         * may be made to give back.
+         * Returns what the quota leaves to this connection. Memory that others hold counts as left if they can be asked
+         * to give it back.
          *
          * @return bytes
          */
         long quotaLeftBytes();
 
         /**
-         * Takes the first of several leases: others are made to give back for all of them at once. Its memory is zero.
+         * Takes the first of several leases; others are asked to give back for all of them at once. The memory is zero.
          *
-         * @param bytes how much, {@code 0 < bytes}, a multiple of {@link #unitBytes}
-         * @param wantedBytes how much this one and those that follow are together, in bytes; counts as {@code bytes} if
-         *     it is less
-         * @return the lease, whose descriptor is the caller's to {@linkplain #closeDescriptor close}
+         * @param bytes the size, {@code 0 < bytes}, a multiple of {@link #unitBytes}
+         * @param wantedBytes the size of this lease and of those that follow, in bytes; counts as {@code bytes} if it
+         *     is less
+         * @return the lease; the caller {@linkplain #closeDescriptor closes} its descriptor
          * @throws IllegalArgumentException if {@code bytes} isn't such a size
-         * @throws IllegalStateException if this is closed
-         * @throws io.outboard.core.DeviceOutOfMemoryException if there is none, for a reason that it names: the device
-         *     is full, and who holds it; the quota; no lender; no descriptor left in this process. Nothing is leased
+         * @throws IllegalStateException if this source is closed
+         * @throws io.outboard.core.DeviceOutOfMemoryException if there is no such lease. The exception names the
+         *     reason: the device is full, and who holds its memory; the quota is used up; there is no lender; or this
+         *     process has no descriptor left. Nothing is leased
          */
         Lease lease(long bytes, long wantedBytes);
 
         /**
-         * Closes the descriptor of a lease, which the caller has mapped, or given up.
+         * Closes the descriptor of a lease that the caller has mapped, or doesn't need any more.
          *
-         * @param lease what {@link #lease} answered; once
+         * @param lease a lease that {@link #lease} returned; at most once for each
          */
         void closeDescriptor(Lease lease);
 
         /**
-         * Gives leases back, whose memory this process has unmapped. Waits until the lender has them off its ledger;
-         * without a lender they are held no longer.
+         * Gives back leases whose memory this process has unmapped. Waits until the lender has taken them off its
+         * ledger. If there is no lender, the leases just count as held no longer.
          *
-         * @param numbers of leases; what isn't held is passed over
+         * @param numbers the leases' numbers; those that aren't held are ignored
          */
         void giveBack(long... numbers);
 
         /**
-         * Adds one that uses what is leased: it is asked to give back when the lender needs memory, and how much it
-         * uses. It is called by threads of the connection.
+         * Adds a user of the leased memory. When the lender needs memory, the user is asked to give back. The user is
+         * also asked how much it uses. Threads of the connection call it.
          *
-         * @param user whom
+         * @param user the user
          */
         void addUser(MemoryUser user);
 
         /**
-         * The opposite. Nothing happens if it isn't there.
+         * Removes a user; without effect if the user wasn't added.
          *
-         * @param user whom
+         * @param user the user
          */
         void removeUser(MemoryUser user);
 
-        /** Ends the connection; what it holds goes off the lender's ledger. What is mapped stays so. Idempotent. */
+        /** Ends the connection. Its leases go off the lender's ledger, and what is mapped stays mapped. Idempotent. */
         @Override
         void close();
     }

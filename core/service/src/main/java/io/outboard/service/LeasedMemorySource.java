@@ -18,22 +18,22 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Memory of a {@link Lender} that lends this machine's ({@link LendingDevice#memory}), for a pool that grows and gives
- * back in leases. The pool allocates inside of them without a message.
+ * A leased memory source takes host memory from a {@link Lender} of {@link LendingDevice#memory}, for a pool that grows
+ * and gives back in leases. Within leases, the pool allocates without a message to the lender.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: a lease for each piece of a region, see {@link
- * LenderConnection}. When there is no more, {@link DeviceOutOfMemoryException} says whether that is the device, and who
- * holds it, the quota, or that the lender is gone; what is leased stays as it is then.
+ * LenderConnection}. When there is no more memory, {@link DeviceOutOfMemoryException} says whether the device is full,
+ * and who holds its memory, the quota is used up, or the lender is gone. What is leased stays leased.
  */
 public final class LeasedMemorySource implements MemorySource {
 
     private final LenderConnection connection;
     private final Linux linux;
 
-    /** Guarded by the monitor, as the others. */
+    /** The regions that can grow. The monitor guards this field and those below. */
     private final Set<LeasedRegion> growables = new HashSet<>();
 
-    /** Those that don't grow: all is leased from the start. */
+    /** The regions that can't grow. All their memory is leased from the start. */
     private final Map<Region, LeasedRegion> out = new HashMap<>();
 
     private final Set<SharedMemory> shared = new HashSet<>();
@@ -45,7 +45,7 @@ public final class LeasedMemorySource implements MemorySource {
     }
 
     /**
-     * Connects to a lender, by a name of this process's own: {@code pid-} and its number.
+     * Connects to a lender as a client whose name is {@code pid-} and the number of this process.
      *
      * @param socket the lender's path
      * @return a source, to be closed
@@ -59,18 +59,18 @@ public final class LeasedMemorySource implements MemorySource {
      * Connects to a lender.
      *
      * @param socket the lender's path
-     * @param name by which it knows the quota: ASCII letters, digits, {@code .}, {@code _} and {@code -}, 1 to 32
-     *     of them
+     * @param name the client's name, which selects its quota: 1 to 32 ASCII letters, digits, {@code .}, {@code _} and
+     *     {@code -}
      * @return a source, to be closed
-     * @throws IllegalArgumentException if an argument is none
-     * @throws IOException if there is no lender, it is another user's, speaks another version, turns this client
-     *     away or lends another device's memory; or if this isn't Linux, or the JDK older than 22
+     * @throws IllegalArgumentException if an argument is invalid
+     * @throws IOException if there is no lender; if the lender is another user's, speaks another version, turns this
+     *     client away or lends another device's memory; if this isn't Linux; or if the JDK is older than 22
      */
     public static LeasedMemorySource connect(final Path socket, final String name) throws IOException {
         return over(LenderConnection.connect(socket, name), socket);
     }
 
-    /** Over a connection, which is closed if it is another device's. */
+    /** Returns a source over a connection. Fails and closes the connection if that lends another device's memory. */
     static LeasedMemorySource over(final LenderConnection connection, final Path socket) throws IOException {
         if (!connection.device().equals(MemoryDevice.NAME)) {
             connection.close();
@@ -81,7 +81,7 @@ public final class LeasedMemorySource implements MemorySource {
     }
 
     /**
-     * The connection, which tells what is leased and what the quota is.
+     * Returns the connection, which knows what is leased and what the quota is.
      *
      * @return the connection; this source closes it
      */
@@ -148,16 +148,16 @@ public final class LeasedMemorySource implements MemorySource {
     }
 
     /**
-     * Makes memory that other clients of the lender can have, too, without a copy: those that are told its ticket. It
-     * is a lease of its own, not a pool's, and zero. It is counted to this client, then to the next one that still has
-     * it.
+     * Makes memory that other clients of the lender can map, too, without a copy, if they are told its ticket. The
+     * memory is a lease of its own outside of any pool, and zero. It is counted to this client, and after that has
+     * closed it, to the next client that still has it.
      *
-     * @param bytes how much, {@code 0 < bytes}; rounded up to a multiple of {@link LenderConnection#unitBytes}
+     * @param bytes the size, {@code 0 < bytes}; rounded up to a multiple of {@link LenderConnection#unitBytes}
      * @return the memory, to be closed; {@link #close} closes it as well
      * @throws IllegalArgumentException if {@code bytes} is outside of its range
      * @throws IllegalStateException if this source is closed
-     * @throws DeviceOutOfMemoryException as {@link LenderConnection#lease(long)}, or if the lender has as many
-     *     shared leases as it may. Nothing is leased
+     * @throws DeviceOutOfMemoryException as {@link LenderConnection#lease(long)}, or if the lender has reached its
+     *     limit of shared leases. Nothing is leased
      */
     public SharedMemory share(final long bytes) {
         checkOpenNow();
@@ -167,21 +167,24 @@ public final class LeasedMemorySource implements MemorySource {
     /**
      * Maps memory that another client of the lender shares.
      *
-     * @param ticket the other's {@link SharedMemory#ticket}
-     * @param isReadOnly whether this process is to read only; its lender gives it a descriptor then that can't be
-     *     mapped otherwise
+     * @param ticket the {@link SharedMemory#ticket} of the other client
+     * @param isReadOnly whether this process only reads; the lender then sends a descriptor that can't be mapped for
+     *     writing
      * @return the memory, to be closed; {@link #close} closes it as well
      * @throws IllegalArgumentException if {@code ticket} doesn't consist of 32 hexadecimal digits
      * @throws IllegalStateException if this source is closed
-     * @throws IOException if no shared lease has the ticket: all have closed it, say, or the lender has been
-     *     started anew since it was made; or if there is no lender, or no descriptor left. Nothing is opened
+     * @throws IOException if no shared lease has the ticket, for example since all have closed it, or since the lender
+     *     has been restarted; if there is no lender; or if no descriptor is left. Nothing is opened
      */
     public SharedMemory open(final String ticket, final boolean isReadOnly) throws IOException {
         checkOpenNow();
         return added(SharedMemory.open(linux, connection, this::forget, ticket, isReadOnly));
     }
 
-    /** Made without this source's lock, since the lender may take its time. */
+    /**
+     * Adds memory to those that this source closes. The memory is made before, without the lock, since the lender may
+     * take long.
+     */
     private SharedMemory added(final SharedMemory memory) {
         boolean isLate;
         synchronized (this) {
@@ -209,7 +212,7 @@ public final class LeasedMemorySource implements MemorySource {
         growables.remove(region);
     }
 
-    /** What the quota leaves, also where others have it now: they may be made to give back. */
+    /** Returns what the quota leaves, including what others have now: they can be asked to give back. */
     @Override
     public long availableBytes() {
         synchronized (this) {
@@ -231,11 +234,11 @@ public final class LeasedMemorySource implements MemorySource {
     }
 
     /**
-     * The bytes of a block, to be read and written.
+     * Returns a buffer over the bytes of a block.
      *
-     * @param address where it begins, in memory that this source has out
-     * @param bytes how many, {@code 0 < bytes}; all must be the caller's, which isn't checked. To touch them once
-     *     they are given back ends the process
+     * @param address where the bytes begin, in memory that this source has handed out
+     * @param bytes how many bytes, {@code 0 < bytes}; all must be the caller's, which isn't checked. Access after they
+     *     are given back ends the process
      * @return a direct buffer, in the machine's order as {@link ByteBuffer#order} says
      */
     public ByteBuffer view(final long address, final int bytes) {

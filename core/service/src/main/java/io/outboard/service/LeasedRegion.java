@@ -9,10 +9,9 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Reserved addresses, and leases mapped behind some of them, each of which is a piece. There is nothing behind any
- * other address: to touch it ends the process. A piece's descriptor is closed once it is mapped, and it moves by being
- * mapped again.
- *
+ * A leased region is a range of reserved addresses. Leases are mapped behind some of them; each lease is a piece.
+ * Nothing is behind the other addresses, and access to them ends the process. A piece's descriptor is closed once the
+ * piece is mapped; to move a piece, its memory is mapped again elsewhere.
  * <p>Safe for any number of threads.
  */
 final class LeasedRegion extends PiecedRegion {
@@ -35,14 +34,14 @@ final class LeasedRegion extends PiecedRegion {
         this.onClose = onClose;
     }
 
-    /** So many addresses, a multiple of the unit; nothing if Linux hasn't so many. */
+    /** Reserves so many bytes of addresses, a multiple of the unit; empty if Linux hasn't so many. */
     static Optional<LeasedRegion> reserve(
             final Linux linux,
             final LenderConnection connection,
             final long sizeBytes,
             final Consumer<LeasedRegion> onClose) {
         final long unitBytes = connection.unitBytes();
-        // Pages are aligned to less than units are.
+        // Linux aligns addresses to pages, which are smaller than units.
         final Region reserved;
         try {
             reserved = new Region(linux.reserve(sizeBytes + unitBytes), sizeBytes + unitBytes);
@@ -138,7 +137,7 @@ final class LeasedRegion extends PiecedRegion {
             }
             connection.giveBack(pieces().stream().mapToLong(this::removePiece).toArray());
         }
-        // Not under this region's lock, since the source closes its regions under its own.
+        // The source closes its regions under its own lock, so this call must not hold the region's lock.
         onClose.accept(this);
     }
 }

@@ -9,19 +9,19 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Who has been lent how much, and who may be lent more. Numbers only: the memory is the device's, and nothing here
- * waits.
+ * The ledger records who has been lent how much, and decides who may be lent more. It holds numbers only: the memory is
+ * the device's, and nothing here waits.
  *
- * <p>Whoever connects by one name shares its {@link Quota}. What is guaranteed to a name and not lent to it is
- * reserved, whether anybody of that name is connected or not:
+ * <p>All clients that connect by one name share its {@link Quota}. What is guaranteed to a name and not lent to it is
+ * reserved, whether or not a client of that name is connected:
  *
  * <pre>{@code
  *   |  lent to a      |  lent to b | reserved for b |  room for a, as far as its quota goes  |
  *   0                                                                                  limitBytes
  * }</pre>
  *
- * <p>After the lender was started anew, clients state what they hold, and that is true whatever the quotas say: then
- * there may be less than no room. Confined to the lender's thread. O(names) for each call.
+ * <p>After a restart of the lender, clients state what they hold. Their statements count even where quotas don't allow
+ * as much, so the room may be less than 0. Confined to the lender's thread. O(names) for each call.
  */
 final class Ledger {
 
@@ -32,9 +32,9 @@ final class Ledger {
     private long lentBytes;
 
     /**
-     * Nothing is lent.
+     * Makes a ledger of a device that has lent nothing.
      *
-     * @throws IllegalArgumentException if more is guaranteed than there is
+     * @throws IllegalArgumentException if the quotas guarantee more than the device has
      */
     Ledger(final long limitBytes, final Map<String, Quota> quotas) {
         this.limitBytes = limitBytes;
@@ -55,7 +55,7 @@ final class Ledger {
         return account;
     }
 
-    /** All of its leases are off; how much that was, in bytes. */
+    /** Takes all leases of a client off the ledger, and returns their size in bytes. */
     long close(final Account account) {
         final long bytes = account.leasedBytes;
         List.copyOf(account.leases.keySet()).forEach(lease -> giveBack(account, lease));
@@ -67,7 +67,7 @@ final class Ledger {
         return accounts;
     }
 
-    /** Those that are as open as this one, in the order of what they have, most first. */
+    /** Returns the connected clients in the order of what they hold, most first. */
     List<Account> holders() {
         final List<Account> holders = new ArrayList<>(accounts);
         holders.removeIf(account -> account.leasedBytes == 0);
@@ -87,7 +87,7 @@ final class Ledger {
         return quotas.getOrDefault(name, Quota.NONE).guaranteedBytes();
     }
 
-    /** What a name may ever be lent: its quota, and what others' guarantees leave. */
+    /** Returns what a name can be lent at most: its quota, or what the guarantees of others leave, if that is less. */
     long mostBytes(final String name) {
         long bytes = limitBytes;
         for (final Map.Entry<String, Quota> quota : quotas.entrySet()) {
@@ -100,12 +100,12 @@ final class Ledger {
         return lentByName.getOrDefault(name, 0L);
     }
 
-    /** What a name's quota still leaves; may be less than nothing. */
+    /** Returns what the quota of a name still leaves; may be less than 0. */
     long quotaLeftBytes(final String name) {
         return mostBytes(name) - lentBytes(name);
     }
 
-    /** What a name can be lent now; may be less than nothing. */
+    /** Returns what a name can be lent now; may be less than 0. */
     long roomBytes(final String name) {
         long reservedBytes = 0;
         for (final Map.Entry<String, Quota> quota : quotas.entrySet()) {
@@ -116,12 +116,15 @@ final class Ledger {
         return Math.min(quotaLeftBytes(name), limitBytes - lentBytes - reservedBytes);
     }
 
-    /** What a name has above what is guaranteed to it. */
+    /** Returns what a name has above its guarantee. */
     long excessBytes(final String name) {
         return Math.max(0, lentBytes(name) - guaranteedBytes(name));
     }
 
-    /** A new lease; its number. Its memory is to be made: until {@link Account#making} is without it, nobody has it. */
+    /**
+     * Adds a new lease and returns its number. Its memory is yet to be made: the client has it once {@link
+     * Account#making} is without the number.
+     */
     long lend(final Account account, final long bytes) {
         final long lease = account.nextLease;
         if (!hold(account, lease, bytes)) {
@@ -132,9 +135,9 @@ final class Ledger {
     }
 
     /**
-     * The client has a lease of that number.
+     * Records that the client has a lease of that number.
      *
-     * @return false if another one has the number; nothing changes
+     * @return false if the client has another lease of that number; then nothing changes
      */
     boolean hold(final Account account, final long lease, final long bytes) {
         if (account.leases.putIfAbsent(lease, bytes) != null) {
@@ -145,7 +148,7 @@ final class Ledger {
         return true;
     }
 
-    /** The lease's size, in bytes; 0 if the client hasn't one of that number. */
+    /** Takes a lease off the ledger and returns its size in bytes, or 0 if the client has no lease of that number. */
     long giveBack(final Account account, final long lease) {
         final Long bytes = account.leases.remove(lease);
         if (bytes == null) {

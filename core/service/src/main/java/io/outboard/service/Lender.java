@@ -8,21 +8,21 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * Lends a device's memory to other processes, in leases: physical memory of its own each, which the client maps and
- * divides by itself.
+ * A lender lends a device's memory to other processes, in leases. Each lease is physical memory of its own, which the
+ * client maps and divides by itself.
  *
- * <p>A ledger and no more: the lender maps nothing, and nothing that comes back is lent again. The device gives memory
- * out once the last mapping of it is gone, so what a kernel of a dead client still writes to can't be lent, and no
- * guess about timing is needed. A connection is all that keeps leases on the ledger: when it ends, however the client
- * ended, they are off it.
+ * <p>The lender only keeps a ledger: it maps nothing, and doesn't lend again what comes back. The device hands memory
+ * out again once its last mapping is gone. So memory that a kernel of a dead client still writes to can't be lent,
+ * without any guess about timing. Leases stay on the ledger as long as their connection lasts; when it ends, however
+ * the client ended, they are taken off.
  *
- * <p>Who may have how much {@link Quota}s say. Where there is no room, those with more than is guaranteed to them are
+ * <p>{@link Quota}s say who may have how much. Where there is no room, clients that have more than their guarantee are
  * asked to give back.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: one thread, which waits for nobody, and a few in which memory
- * is made; some hundred bytes of host memory for a lease. It is seen by JMX, as {@link LenderMXBean}, and by JFR, as
- * {@code io.outboard.LenderActivity}. A lender that ends takes nothing from its clients: another one at the same path
- * is told what they hold.
+ * <p>Thread-safety: safe for any number of threads. Cost: one thread, which never waits for a client or the device, and
+ * a few threads that make memory; some hundred bytes of host memory for a lease. JMX shows the lender as {@link
+ * LenderMXBean}, and JFR as {@code io.outboard.LenderActivity}. When a lender ends, its clients keep what they have,
+ * and state it to the next lender at the same path.
  */
 public final class Lender implements AutoCloseable {
 
@@ -58,7 +58,7 @@ public final class Lender implements AutoCloseable {
     /**
      * Starts to describe a lender.
      *
-     * @param device what it lends
+     * @param device the device whose memory is lent
      * @return a builder with defaults: no quotas, no spares
      */
     public static LenderBuilder of(final LendingDevice device) {
@@ -70,7 +70,7 @@ public final class Lender implements AutoCloseable {
     }
 
     /**
-     * The file that clients connect to.
+     * Returns the file that clients connect to.
      *
      * @return its absolute path
      */
@@ -79,9 +79,10 @@ public final class Lender implements AutoCloseable {
     }
 
     /**
-     * What the ledger says now. Waits for the lender's thread, which waits for nobody.
+     * Returns what the ledger says now. Waits for the lender's thread, which answers soon, since it never waits for a
+     * client or the device.
      *
-     * @return a copy; when the lender has ended, one without clients
+     * @return a copy; without clients once the lender has ended
      */
     public LenderStatus status() {
         final CompletableFuture<LenderStatus> status = new CompletableFuture<>();

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
 
-/** Describes a {@link Lender}. Confined to one thread. */
+/** A builder describes a {@link Lender}. Confined to one thread. */
 public final class LenderBuilder {
 
     private static final int MOST_SPARES = 64;
@@ -21,7 +21,7 @@ public final class LenderBuilder {
     int spares;
     int clients = 1024;
 
-    /** For tests, another user's clients. */
+    /** The user whose clients are let in; {@link Linux#NONE} is this process's user. Only tests set another one. */
     int user = Linux.NONE;
 
     Duration settling = Duration.ofSeconds(1);
@@ -32,12 +32,13 @@ public final class LenderBuilder {
     }
 
     /**
-     * How much those may have together who connect by a name. Others have nothing guaranteed, and as much as is left.
+     * Sets how much the clients of a name may have together. Clients of other names have no guarantee, and get as much
+     * as is left.
      *
-     * @param name as clients say it: ASCII letters, digits, {@code .}, {@code _} and {@code -}, 1 to 32 of them
+     * @param name the name as clients say it: 1 to 32 ASCII letters, digits, {@code .}, {@code _} and {@code -}
      * @param quota how much
      * @return this builder
-     * @throws IllegalArgumentException if {@code name} is none
+     * @throws IllegalArgumentException if {@code name} is no such name
      */
     public LenderBuilder quota(final String name, final Quota quota) {
         quotas.put(LenderConnection.checkedName(name), Objects.requireNonNull(quota, "quota"));
@@ -45,8 +46,8 @@ public final class LenderBuilder {
     }
 
     /**
-     * How many leases of the size that is asked for most are made ahead of need; 0 is the default. They are memory that
-     * nobody has.
+     * Sets how many leases of the most requested size are made ahead of need; 0 is the default. These spares take
+     * memory of the device that no client has.
      *
      * @param count {@code 0 <= count <= 64}
      * @return this builder
@@ -61,7 +62,7 @@ public final class LenderBuilder {
     }
 
     /**
-     * How many connections there may be at once, 1024 by default.
+     * Sets how many connections there may be at once; 1024 is the default.
      *
      * @param count {@code 0 < count <= 16384}
      * @return this builder
@@ -76,8 +77,8 @@ public final class LenderBuilder {
     }
 
     /**
-     * How long a lender that follows another one lends nothing, so that the other's clients can state what they hold; a
-     * second by default. One that is the first at its path doesn't wait.
+     * Sets how long a lender that follows another one lends nothing, so that the other's clients can state what they
+     * hold; a second is the default. The first lender at a path doesn't wait.
      *
      * @param time {@code 0 <= time <= 1 minute}
      * @return this builder
@@ -92,9 +93,9 @@ public final class LenderBuilder {
     }
 
     /**
-     * Who is told what the lender does.
+     * Sets who is told what the lender does.
      *
-     * @param sink called in the lender's thread: it mustn't wait, nor call the lender; what it throws is logged
+     * @param sink called in the lender's thread, so it mustn't wait nor call the lender; what it throws is logged
      * @return this builder
      */
     public LenderBuilder events(final Consumer<LenderEvent> sink) {
@@ -102,7 +103,7 @@ public final class LenderBuilder {
         return this;
     }
 
-    /** For tests. */
+    /** Sets the user whose clients are let in, for tests. */
     LenderBuilder user(final int newUser) {
         user = newUser;
         return this;
@@ -111,13 +112,13 @@ public final class LenderBuilder {
     /**
      * Starts to lend.
      *
-     * @param socket the file that clients connect to, which only this user may; a file beside it, with {@code
-     *     .lock} behind its name, stays
-     * @return a lender, which has the device and closes it
-     * @throws IllegalArgumentException if the path has more than 107 bytes, or more is guaranteed than the device
-     *     has
-     * @throws IOException if another lender has the path, another file is there, or this isn't Linux or the JDK
-     *     older than 22; nothing changes, and the device is open
+     * @param socket the file that clients connect to, which only this user may do; a file with {@code .lock} appended
+     *     to its name is made beside it, and stays
+     * @return a lender, which owns the device and closes it
+     * @throws IllegalArgumentException if the path has more than 107 bytes, or the quotas guarantee more than the
+     *     device has
+     * @throws IOException if another lender has the path, another file is there, this isn't Linux, or the JDK is older
+     *     than 22; nothing changes, and the device stays open
      */
     public Lender start(final Path socket) throws IOException {
         final Linux linux = LinuxCalls.find();

@@ -18,19 +18,19 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client's connection to a {@link Lender}: it asks for leases and gives them back. How their memory is mapped, and
- * when that may be unmapped, is the caller's to know.
+ * A lender connection asks a {@link Lender} for leases and gives them back. The caller decides how their memory is
+ * mapped, and must know when the memory may be unmapped.
  *
- * <p>What is leased stays leased while this process and the connection live. If the lender ends, leases stay as they
- * are, new ones are refused, and as soon as there is a lender at the path again it is told what is held. In steady
- * growth a lease is asked for before it is needed; it goes back when it isn't.
+ * <p>A lease lasts as long as both this process and the connection. If the lender ends, leases stay as they are and new
+ * ones are refused; the next lender at the path is told what this client holds. While a client grows steadily, the
+ * connection prefetches a lease before it is needed, and gives it back if it isn't needed.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: a thread that waits, and one more for a moment when the
- * lender wants memory back; a lease costs two messages each way, and what the device needs to make memory.
+ * lender wants memory back; for a lease two messages each way, and what the device needs to make memory.
  */
 public final class LenderConnection implements Lease.Source {
 
-    /** What a lender may take to answer beyond the time that a request may wait. */
+    /** The time that a lender may take to answer, on top of the time that a request may wait. */
     private static final long GRACE_NANOS = 10_000_000_000L;
 
     private static final String NO_DESCRIPTOR = "no descriptor came: this process has none left (EMFILE)";
@@ -42,10 +42,10 @@ public final class LenderConnection implements Lease.Source {
     private final Session session;
     private final Users users = new Users();
 
-    /** Guarded by the monitor, which may be held while the session's is taken. */
+    /** The prefetched lease. The monitor guards this field and the next, and is taken before the session's. */
     private final Prefetch prefetch = new Prefetch();
 
-    /** Of what is ahead, and hasn't come; null if nothing is asked for. */
+    /** The answer to a prefetch that hasn't come yet; null if none is on its way. */
     private Prefetch.@Nullable Asked coming;
 
     private long deadlineMillis = 5_000;
@@ -73,18 +73,18 @@ public final class LenderConnection implements Lease.Source {
      * Connects to a lender.
      *
      * @param socket the lender's path
-     * @param name by which it knows the quota: ASCII letters, digits, {@code .}, {@code _} and {@code -}, 1 to 32
-     *     of them
+     * @param name the client's name, which selects its quota: 1 to 32 ASCII letters, digits, {@code .}, {@code _} and
+     *     {@code -}
      * @return a connection, to be closed
-     * @throws IllegalArgumentException if an argument is none
-     * @throws IOException if there is no lender, it is another user's, speaks another version or turns this client
-     *     away; or if this isn't Linux, or the JDK older than 22
+     * @throws IllegalArgumentException if an argument is invalid
+     * @throws IOException if there is no lender; if the lender is another user's, speaks another version or turns this
+     *     client away; if this isn't Linux; or if the JDK is older than 22
      */
     public static LenderConnection connect(final Path socket, final String name) throws IOException {
         return connect(LinuxCalls.find(), socket, name, GRACE_NANOS);
     }
 
-    /** With calls of Linux of the caller's, and another {@link #GRACE_NANOS}. */
+    /** Connects with the caller's implementation of the calls, and another {@link #GRACE_NANOS}. */
     static LenderConnection connect(final Linux linux, final Path socket, final String name, final long graceNanos)
             throws IOException {
         final LenderConnection connection =
@@ -112,7 +112,7 @@ public final class LenderConnection implements Lease.Source {
     }
 
     /**
-     * What is guaranteed to this client's name.
+     * Returns what is guaranteed to this client's name.
      *
      * @return bytes
      */
@@ -121,7 +121,7 @@ public final class LenderConnection implements Lease.Source {
     }
 
     /**
-     * What this client's name may have at most.
+     * Returns what this client's name may have at most.
      *
      * @return bytes
      */
@@ -130,7 +130,7 @@ public final class LenderConnection implements Lease.Source {
     }
 
     /**
-     * What this connection holds, with what it has ahead of need.
+     * Returns what this connection holds, including a prefetched lease.
      *
      * @return bytes
      */
@@ -144,11 +144,11 @@ public final class LenderConnection implements Lease.Source {
     }
 
     /**
-     * How long a lease may wait for others to give back, and for what a dead client's memory takes to come back; 5 s by
-     * default.
+     * Sets how long a lease may wait for others to give back, and for a dead client's memory to come back;
+     * 5 s by default.
      *
-     * @param time {@code 0 <= time}; 0 means that others aren't asked
-     * @throws IllegalArgumentException if it is negative
+     * @param time {@code 0 <= time}; with 0, others aren't asked
+     * @throws IllegalArgumentException if {@code time} is negative
      */
     public synchronized void deadline(final Duration time) {
         if (time.isNegative()) {
@@ -156,8 +156,6 @@ public final class LenderConnection implements Lease.Source {
         }
         deadlineMillis = time.toMillis();
     }
-
-    // Leases
 
     /**
      * Takes one lease, as {@link #lease(long, long)} takes the first of several.
@@ -209,7 +207,7 @@ public final class LenderConnection implements Lease.Source {
             try {
                 answer.await(TimeUnit.MILLISECONDS.toNanos(millis) + graceNanos);
             } finally {
-                // If the lender answers nevertheless, the memory goes back.
+                // If the lender still answers, the memory goes back.
                 session.forget(answer);
             }
         } catch (final LenderGoneException e) {
@@ -222,14 +220,14 @@ public final class LenderConnection implements Lease.Source {
                 type == MessageType.OPEN ? MessageType.OPENED : MessageType.LEASED, linux);
     }
 
-    /** Asks for a lease that others may open, or for one that another client shares. */
+    /** Asks for a new shared lease, or opens one that another client shares. */
     Answer shared(final MessageType type, final long a, final String ticket) {
-        // What is ahead of need is in the way of a quota that is used up.
+        // A prefetched lease counts against the quota, so it might keep the request from being granted.
         endAhead();
         return request(type, a, 0, ticket);
     }
 
-    /** Of that size, or of any if it is 0. */
+    /** Returns the lease of an answer, of that size, or of any size if {@code bytes} is 0. */
     Lease leaseOf(final Answer answer, final long bytes) {
         final Lease lease = new Lease(answer.last().a(), answer.last().b(), answer.descriptor());
         final boolean isWhole =
@@ -253,7 +251,7 @@ public final class LenderConnection implements Lease.Source {
             try {
                 last.await(graceNanos);
             } catch (final LenderGoneException e) {
-                // The next one is told of what is held then.
+                // The next lender is only told of what is held then.
             }
         }
         dropAhead();
@@ -263,8 +261,6 @@ public final class LenderConnection implements Lease.Source {
     public void closeDescriptor(final Lease lease) {
         linux.close(lease.descriptor());
     }
-
-    // Ahead of need
 
     private void askAhead(final long bytes) {
         final Prefetch.Asked asked = new Prefetch.Asked(bytes, this::cameAhead);
@@ -277,12 +273,12 @@ public final class LenderConnection implements Lease.Source {
         try {
             session.ask(asked, new Message(MessageType.LEASE, 0, bytes, 0, bytes, ""));
         } catch (final LenderGoneException | RuntimeException | OutOfMemoryError e) {
-            // The lease that was needed is there; one that isn't can be done without.
+            // The caller has the lease that it needed, and can do without a prefetched one.
             cameAhead(asked, null);
         }
     }
 
-    /** Goes back if it is of no use, or nobody waits for it any longer. */
+    /** Takes a prefetched lease. It goes back if it is of no use, or nobody waits for it any longer. */
     private synchronized void cameAhead(final Prefetch.Asked asked, final @Nullable Lease lease) {
         final boolean isAwaited = coming == asked;
         final Lease kept = isAwaited && asked.isUsable(lease) ? lease : null;
@@ -295,7 +291,9 @@ public final class LenderConnection implements Lease.Source {
         }
     }
 
-    /** What is ahead of need is needed now, for something else: it goes back, and this waits if it is on its way. */
+    /**
+     * Gives the prefetched lease back, since its memory is needed otherwise now. Waits for a lease that is on its way.
+     */
     private void endAhead() {
         final Prefetch.Asked asked;
         synchronized (this) {
@@ -306,7 +304,7 @@ public final class LenderConnection implements Lease.Source {
             try {
                 asked.await(graceNanos);
             } catch (final LenderGoneException e) {
-                // If it comes nevertheless, it goes back.
+                // If the lease still comes, it goes back.
                 session.forget(asked);
                 cameAhead(asked, null);
             }
@@ -325,8 +323,6 @@ public final class LenderConnection implements Lease.Source {
             session.giveBack(lease.number());
         }
     }
-
-    // Those who use the memory
 
     @Override
     public void addUser(final MemoryUser user) {

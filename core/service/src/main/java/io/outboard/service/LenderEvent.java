@@ -3,19 +3,18 @@ package io.outboard.service;
 import java.util.Locale;
 
 /**
- * Something that a {@link Lender} did, for logs and metrics. Immutable.
- *
- * @param kind what
- * @param client the client's name; empty if it isn't one client's
- * @param pid the client's process, 0 if it isn't one client's
- * @param bytes how much memory it is about, in bytes; 0 if it isn't about any
- * @param detail more of it, as a person reads it; may be empty
+ * A lender event is something that a {@link Lender} did, for logs and metrics. Immutable.
+ * @param kind what the lender did
+ * @param client the client's name; empty if no single client is concerned
+ * @param pid the client's process, 0 if no single client is concerned
+ * @param bytes how much memory is concerned, in bytes; 0 if none is
+ * @param detail more about the event, for people to read; may be empty
  */
 public record LenderEvent(Kind kind, String client, int pid, long bytes, String detail) {
 
-    /** What a lender does. */
+    /** A kind says what a lender did. */
     public enum Kind {
-        /** It can be connected to. */
+        /** The lender can be connected to. */
         STARTED,
         /** A client has said who it is. */
         CONNECTED,
@@ -31,20 +30,20 @@ public record LenderEvent(Kind kind, String client, int pid, long bytes, String 
         RETURNED,
         /** A lease was refused. */
         REFUSED,
-        /** A client is asked to give back. */
+        /** A client was asked to give back. */
         PRESSED,
-        /** A client has done so, as far as it could. */
+        /** A client that was asked has given back what it could. */
         EASED,
-        /** A client is gone, with what it held. */
+        /** A client is gone, and what it held is off the ledger. */
         DISCONNECTED,
-        /** Something failed that is nobody's request. */
+        /** Something failed that no client had requested. */
         FAILED,
-        /** It has ended. */
+        /** The lender has ended. */
         ENDED
     }
 
     /**
-     * As a log has it.
+     * Returns the event as a log shows it.
      *
      * @return for example {@code leased client=day pid=17 bytes=2097152}
      */

@@ -10,18 +10,18 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * The lender's thread: waits for connections, messages and time, and never for a client or the device. Other threads
- * {@link #post} what is to be done in it.
+ * The lender's loop runs in the lender's thread. It waits for connections, messages and time, and never for a client or
+ * the device. Other threads {@link #post} what it must do for them.
  */
 final class LenderLoop implements Runnable {
 
-    /** Who connects and says nothing is closed after so long. */
+    /** The time after which a connection is closed whose client hasn't said who it is. */
     static final long HELLO_NANOS = 5_000_000_000L;
 
-    /** Of one client, before others are looked at. */
+    /** The number of messages taken of one client before others are served. */
     private static final int MESSAGES_AT_ONCE = 64;
 
-    /** Where descriptors are used up and not even the reserve helps, connections wait for so long. */
+    /** The time that connections wait when all descriptors are used up and even the reserve doesn't help. */
     private static final long REST_NANOS = 100_000_000;
 
     private static final long MILLI_NANOS = 1_000_000;
@@ -34,16 +34,16 @@ final class LenderLoop implements Runnable {
     private final Queue<Runnable> posted = new ConcurrentLinkedQueue<>();
     private final int event;
 
-    /** Called while nobody else can have the socket's path yet. */
+    /** Called at the end, while no other lender can have the socket's path yet. */
     private final Runnable onEnd;
 
-    /** Confined to the lender's thread. */
+    /** Set when the loop must end. Confined to the lender's thread. */
     private boolean ending;
 
-    /** The thread does nothing any more, and whoever posts does it. */
+    /** Set once the thread runs no more posted actions; then whoever posts one runs it. */
     private volatile boolean ended;
 
-    /** Closed where no descriptor is left, to be able to turn somebody away. */
+    /** A descriptor that is closed when no other is left, so that a connection can be accepted and turned away. */
     private int reserve;
 
     private long restsUntilNanos;
@@ -64,7 +64,10 @@ final class LenderLoop implements Runnable {
         reserve = linux.event();
     }
 
-    /** To be done in the lender's thread, soon; or at once, one at a time, when that has ended. */
+    /**
+     * Runs the action in the lender's thread, soon. After the thread has ended, the caller runs it at once, one action
+     * at a time.
+     */
     void post(final Runnable action) {
         posted.add(action);
         if (ended) {
@@ -74,7 +77,7 @@ final class LenderLoop implements Runnable {
         }
     }
 
-    /** Ends the thread, soon. */
+    /** Ends the thread soon. */
     void end() {
         post(() -> ending = true);
     }
@@ -123,7 +126,7 @@ final class LenderLoop implements Runnable {
         requests.ended();
     }
 
-    /** Once around. */
+    /** Goes around the loop once. */
     private void turn() throws LinuxException {
         final long now = requests.now();
         final int count = peers.size() + 2;
@@ -131,7 +134,7 @@ final class LenderLoop implements Runnable {
         final short[] events = new short[count];
         descriptors[0] = event;
         events[0] = Linux.READABLE;
-        // Linux passes over what is negative.
+        // Linux ignores negative descriptors.
         descriptors[1] = now < restsUntilNanos ? Linux.NONE : file.descriptor;
         events[1] = Linux.READABLE;
         for (int i = 2; i < count; i++) {
@@ -144,7 +147,7 @@ final class LenderLoop implements Runnable {
             linux.clear(event);
             runPosted();
         }
-        // In this order, so that what a client has given back is there for the others.
+        // Messages come before new connections, so that what a client has given back is there for the others.
         final List<Peer> ready = new ArrayList<>();
         for (int i = 2; i < count; i++) {
             if (events[i] != 0) {
@@ -167,7 +170,7 @@ final class LenderLoop implements Runnable {
         return next;
     }
 
-    /** Rounded up, or the last millisecond would be spent awake. */
+    /** Returns the time left in milliseconds, rounded up, since the loop would otherwise spin for the last one. */
     private static int millisTo(final long next, final long now) {
         if (next == Long.MAX_VALUE) {
             return -1;
@@ -177,7 +180,7 @@ final class LenderLoop implements Runnable {
 
     private void serve(final Peer peer) {
         peer.flush();
-        // One more than a message has, so that what is too long is seen.
+        // The array has one byte more than a message, so that messages that are too long are noticed.
         final byte[] bytes = new byte[Message.BYTES + 1];
         try {
             for (int i = 0; i < MESSAGES_AT_ONCE && peer.doom() == null; i++) {
@@ -194,7 +197,7 @@ final class LenderLoop implements Runnable {
         } catch (final IOException e) {
             peer.doom(String.valueOf(e.getMessage()));
         } catch (final RuntimeException e) {
-            // Whatever a client has found to say, the others are to be served.
+            // Whatever a client has sent, the others must be served.
             requests.tell(LenderEvent.Kind.FAILED, peer.account, 0, e.toString());
             peer.doom("the lender failed: " + e);
         }
@@ -231,7 +234,9 @@ final class LenderLoop implements Runnable {
         }
     }
 
-    /** Else it would be there again at once. False if that can't be done. */
+    /**
+     * Accepts and closes a connection, which {@code poll} would report again at once otherwise; false if that fails.
+     */
     private boolean turnAway() {
         if (reserve != Linux.NONE) {
             linux.close(reserve);
@@ -253,7 +258,7 @@ final class LenderLoop implements Runnable {
         final long now = requests.now();
         boolean more = true;
         while (more) {
-            // To close one may doom others, which are told.
+            // Closing a peer may doom others, since they are sent messages.
             more = false;
             for (final Peer peer : List.copyOf(peers)) {
                 if (!peer.isKnown() && now >= peer.helloUntilNanos) {

@@ -3,12 +3,12 @@ package io.outboard.service;
 import java.util.List;
 
 /**
- * A {@link Lender} as JMX clients see it, under {@code io.outboard:type=Lender,socket="..."}, the socket's path quoted
- * as {@link javax.management.ObjectName#quote} does. It is registered with the platform's MBean server while the lender
- * runs.
+ * A lender MXBean shows a {@link Lender} to JMX clients, as {@code io.outboard:type=Lender,socket="..."}, with the
+ * socket's path quoted as {@link javax.management.ObjectName#quote} does. It is registered with the platform's MBean
+ * server while the lender runs.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: each attribute but the counts waits for the lender's thread,
- * which waits for nobody. Names begin with {@code get} since JMX makes attributes of such methods only.
+ * which never waits for a client or the device. Names begin with {@code get}, as JMX demands for attributes.
  */
 public interface LenderMXBean {
 
@@ -41,42 +41,42 @@ public interface LenderMXBean {
     long getSpareBytes();
 
     /**
-     * How many clients are connected; who only looks isn't one.
+     * Returns how many clients are connected. Connections that only ask for the status don't count.
      *
      * @return how many
      */
     int getClients();
 
     /**
-     * How many of them wait for a lease.
+     * Returns how many clients wait for a lease.
      *
      * @return how many
      */
     int getWaitingClients();
 
     /**
-     * What they wait for.
+     * Returns how much memory these clients wait for.
      *
      * @return bytes
      */
     long getWaitingBytes();
 
     /**
-     * How many leases were sent since the lender has been started.
+     * Returns how many leases were sent since the lender was started.
      *
      * @return how many
      */
     long getLeases();
 
     /**
-     * How many leases were refused since the lender has been started.
+     * Returns how many leases were refused since the lender was started.
      *
      * @return how many
      */
     long getRefusals();
 
     /**
-     * One row for each client, in the order in which they came.
+     * Returns a row for each client, in the order in which they connected.
      *
      * @return a copy
      */

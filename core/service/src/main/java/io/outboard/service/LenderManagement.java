@@ -12,7 +12,7 @@ import javax.management.InstanceNotFoundException;
 import javax.management.JMException;
 import javax.management.ObjectName;
 
-/** A lender's MXBean, its counts, and its events for JFR. Safe for any number of threads. */
+/** A lender's management is its MXBean, its counts, and its JFR events. Safe for any number of threads. */
 final class LenderManagement implements LenderMXBean {
 
     private final String socket;
@@ -25,7 +25,7 @@ final class LenderManagement implements LenderMXBean {
         this.status = status;
     }
 
-    /** To be told all that the lender does. */
+    /** Counts an event, and passes it on to JFR. All events of the lender come here. */
     void took(final LenderEvent event) {
         if (event.kind() == LenderEvent.Kind.LEASED) {
             leases.incrementAndGet();
@@ -44,9 +44,9 @@ final class LenderManagement implements LenderMXBean {
     }
 
     /**
-     * Shows the lender to JMX.
+     * Registers the lender with JMX.
      *
-     * @throws IllegalStateException if somebody has the name, which isn't another lender: that would have the socket
+     * @throws IllegalStateException if the name is taken. No other lender can have it, since it would have the socket
      */
     void register() {
         try {
@@ -61,12 +61,12 @@ final class LenderManagement implements LenderMXBean {
         }
     }
 
-    /** Whoever shows up under the socket's path next finds the name free. */
+    /** Unregisters the lender, so that the next one at the socket's path finds the name free. */
     void unregister() {
         try {
             ManagementFactory.getPlatformMBeanServer().unregisterMBean(objectName());
         } catch (final InstanceNotFoundException e) {
-            // Anyone may unregister a bean; it is gone, which is what was wanted.
+            // Any code in this process may have unregistered the bean, which is gone, as it should be.
         } catch (final JMException e) {
             throw new IllegalStateException("socket=" + socket + " can't be unregistered", e);
         }

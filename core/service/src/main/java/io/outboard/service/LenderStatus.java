@@ -12,35 +12,34 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 
 /**
- * What a lender's ledger says, at one moment. Immutable.
+ * A lender's status is what its ledger says at one moment. Immutable.
  *
- * @param device what memory it lends, such as {@code memory}
- * @param limitBytes how much it lends in all, in bytes
- * @param lentBytes what clients hold, in bytes; beyond the limit only if clients held more when the lender was
- *     started anew
+ * @param device the name of the device whose memory is lent, such as {@code memory}
+ * @param limitBytes how much the lender lends in all, in bytes
+ * @param lentBytes what clients hold, in bytes; more than the limit only if clients held more before a restart
  * @param spareBytes what is made ahead of need, in bytes
- * @param clients those that are connected, in the order in which they came
+ * @param clients the connected clients, in the order in which they connected
  */
 public record LenderStatus(String device, long limitBytes, long lentBytes, long spareBytes, List<Client> clients) {
 
-    /** No lender has more clients at a time. */
+    /** The most clients that a lender can have at a time. */
     static final int MOST_CLIENTS = 16_384;
 
     /**
-     * Copies the list.
+     * Copies the list of clients.
      *
-     * @param device what memory it lends
-     * @param limitBytes how much it lends in all, in bytes
+     * @param device the name of the device whose memory is lent
+     * @param limitBytes how much the lender lends in all, in bytes
      * @param lentBytes what clients hold, in bytes
      * @param spareBytes what is made ahead of need, in bytes
-     * @param clients those that are connected
+     * @param clients the connected clients
      */
     public LenderStatus {
         clients = List.copyOf(clients);
     }
 
     /**
-     * Asks a lender, without becoming a client.
+     * Asks a lender for its status, without becoming a client.
      *
      * @param socket the lender's path
      * @return the answer
@@ -75,7 +74,7 @@ public record LenderStatus(String device, long limitBytes, long lentBytes, long 
         }
     }
 
-    /** What the lender's own says. */
+    /** Returns the status of a lender in this process. */
     static LenderStatus of(
             final String device, final Ledger ledger, final Spares spares, final ToLongFunction<Account> waitingBytes) {
         final List<Client> clients = new ArrayList<>();
@@ -92,7 +91,7 @@ public record LenderStatus(String device, long limitBytes, long lentBytes, long 
         return new LenderStatus(device, ledger.limitBytes(), ledger.lentBytes(), spares.bytes(), clients);
     }
 
-    /** As it is sent. */
+    /** Returns the messages that carry this status. */
     List<Message> messages(final int request) {
         final List<Message> messages = new ArrayList<>();
         for (final Client client : clients) {
@@ -111,13 +110,12 @@ public record LenderStatus(String device, long limitBytes, long lentBytes, long 
     }
 
     /**
-     * One client.
-     *
+     * A client row is what the status says about one client.
      * @param pid its process
-     * @param name by which it has its quota
+     * @param name its name, which selects its quota
      * @param leasedBytes what it holds, in bytes
-     * @param usedBytes how much of that is in use as it told last, in bytes; -1 if it didn't tell
-     * @param waitingBytes what it is waiting for, in bytes
+     * @param usedBytes how much of that is in use, as the client told last, in bytes; -1 if it didn't tell
+     * @param waitingBytes how much memory it waits for, in bytes
      * @param guaranteedBytes what is guaranteed to its name, in bytes
      * @param mostBytes what its name may have at most, in bytes
      */

@@ -7,15 +7,15 @@ import io.outboard.service.internal.linux.LinuxException;
 import java.io.IOException;
 
 /**
- * See {@link LendingDevice#memory}. The limit is kept by the lender's ledger alone. Tests extend it by devices that are
- * slow or full.
+ * A memory device is what {@link LendingDevice#memory} returns. Only the lender's ledger enforces the limit. Tests
+ * extend this class by devices that are slow or full.
  */
 class MemoryDevice implements LendingDevice {
 
-    /** As clients know it. */
+    /** The device's name. */
     static final String NAME = "memory";
 
-    /** That of GPUs. */
+    /** The unit of leases, which is that of GPUs. */
     static final long UNIT_BYTES = 1L << 21;
 
     private final Linux linux = LinuxCalls.find();
@@ -58,7 +58,7 @@ class MemoryDevice implements LendingDevice {
 
     @Override
     public void close() {
-        // Nothing is open but what is being lent.
+        // The device itself has nothing open, only the memory that is being lent.
     }
 
     private static final class FileMemory implements Memory {

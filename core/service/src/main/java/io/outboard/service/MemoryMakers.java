@@ -7,10 +7,12 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** Threads in which memory is made, since that may take long; what comes of it is posted to the lender's thread. */
+/**
+ * Memory makers are threads that make memory, since that may take long; they post the result to the lender's thread.
+ */
 final class MemoryMakers {
 
-    /** Large ones take long, and others aren't to wait for them. */
+    /** The number of threads: large leases take long, and others shouldn't wait for them. */
     private static final int THREADS = 4;
 
     private static final int END_SECONDS = 10;
@@ -23,14 +25,14 @@ final class MemoryMakers {
 
     private final Consumer<Runnable> poster;
 
-    /** @param poster runs what it is given in the lender's thread, or at once when that has ended */
+    /** @param poster runs an action in the lender's thread, or at once when that has ended */
     MemoryMakers(final Consumer<Runnable> poster) {
         this.poster = poster;
     }
 
     /**
-     * Makes memory, after that time, and has one of these called in the lender's thread; none where the end comes
-     * first.
+     * Makes memory after a delay, and calls one of the two consumers in the lender's thread. If the makers end first,
+     * neither is called.
      */
     void make(
             final LendingDevice device,
@@ -39,14 +41,14 @@ final class MemoryMakers {
             final Consumer<LendingDevice.Memory> made,
             final Consumer<Throwable> failed) {
         try {
-            // Nothing is thrown in there but by what is told.
+            // The task reports all failures itself, so its future has none.
             final Future<?> unused = threads.schedule(
                     () -> {
                         final LendingDevice.Memory memory;
                         try {
                             memory = device.create(bytes);
                         } catch (final Throwable e) {
-                            // Whatever it is: somebody waits.
+                            // A client waits for the answer, so any failure must be reported.
                             poster.accept(() -> failed.accept(e));
                             return;
                         }
@@ -55,11 +57,11 @@ final class MemoryMakers {
                     delayNanos,
                     TimeUnit.NANOSECONDS);
         } catch (final RejectedExecutionException e) {
-            // It has ended, and with it whoever would be told.
+            // The makers have ended, and so has the lender that would be told.
         }
     }
 
-    /** Waits for what is being made, so that the device can be closed. */
+    /** Waits for memory that is being made, so that the device can be closed afterwards. */
     void end() {
         threads.shutdownNow();
         try {

@@ -9,15 +9,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection, as the lender has it. Never waits: what there is no room for is kept until there is, and who doesn't
- * read for too long is given up. Confined to the lender's thread.
+ * A peer is one connection, as the lender sees it. It never waits: messages that the socket has no room for are kept
+ * until there is room, and a client that doesn't read for too long is closed. Confined to the lender's thread.
  */
 final class Peer {
 
-    /** Far more than who reads at all leaves: a second's answers, and some hundred KiB. */
+    /**
+     * The most messages that are kept: a second's answers, some hundred KiB, far more than a client leaves that reads
+     * at all.
+     */
     private static final int MOST_KEPT = 4096;
 
-    /** Of those, leases with a descriptor each: the lender needs its descriptors for others, too. */
+    /** The most messages with a descriptor that are kept, since the lender needs its descriptors for others, too. */
     static final int MOST_KEPT_DESCRIPTORS = 64;
 
     private static final String DOES_NOT_READ = "it doesn't read what it is sent";
@@ -29,15 +32,15 @@ final class Peer {
         }
     }
 
-    /** What it has shown itself to be. */
+    /** A standing is what a connection has shown itself to be. */
     enum Standing {
-        /** It hasn't said yet who it is. */
+        /** The other end hasn't said yet who it is. */
         UNKNOWN,
-        /** It said so, and was refused. */
+        /** The other end said who it is, and was refused. */
         TURNED_AWAY,
-        /** It only looks. */
+        /** The other end only asks for the status. */
         OBSERVER,
-        /** It has an account. */
+        /** The other end is a client, with an account. */
         CLIENT
     }
 
@@ -45,21 +48,21 @@ final class Peer {
     final int socket;
     final Linux.Peer who;
 
-    /** Until when it must have said who it is. */
+    /** The time by which the other end must have said who it is. */
     final long helloUntilNanos;
 
     private final Deque<Outgoing> kept = new ArrayDeque<>();
 
-    /** Of those that are kept. */
+    /** The number of descriptors among the kept messages. */
     private int keptDescriptors;
 
     Standing standing = Standing.UNKNOWN;
 
-    /** Only a client has one. */
+    /** The client's account; null if the other end is no client. */
     @Nullable
     Account account;
 
-    /** Why it is to be closed; null if it isn't. */
+    /** Why the connection must be closed; null if it needn't. */
     private @Nullable String doom;
 
     Peer(final Linux linux, final int socket, final Linux.Peer who, final long helloUntilNanos) {
@@ -73,7 +76,7 @@ final class Peer {
         return standing == Standing.OBSERVER || standing == Standing.CLIENT;
     }
 
-    /** It is to be closed when nobody is in the middle of something with it. The first reason counts. */
+    /** Marks the connection to be closed, as soon as nothing uses it any more. The first reason counts. */
     void doom(final String reason) {
         doom = doom == null ? reason : doom;
     }
@@ -91,7 +94,7 @@ final class Peer {
         send(message, null);
     }
 
-    /** One answer, as long as it may be: who reads none of it isn't told more. */
+    /** Sends an answer of any number of messages. A client that reads none of them gets no further answers. */
     void send(final List<Message> answer) {
         if (doom == null && kept.size() > MOST_KEPT) {
             doom(DOES_NOT_READ);
@@ -104,7 +107,7 @@ final class Peer {
         }
     }
 
-    /** The memory is closed once it is sent, or can't be. */
+    /** Sends a message with memory, which is closed once the message is sent, or can't be. */
     void send(final Message message, final LendingDevice.@Nullable Memory memory) {
         final Outgoing outgoing = new Outgoing(message, memory);
         if (doom != null) {
@@ -118,14 +121,14 @@ final class Peer {
         }
     }
 
-    /** There may be room now. */
+    /** Sends kept messages, as there may be room now. */
     void flush() {
         while (doom == null && !kept.isEmpty() && trySend(kept.element())) {
             keptDescriptors -= kept.remove().descriptors();
         }
     }
 
-    /** False if there is no room. */
+    /** Sends a message; false if there is no room. */
     private boolean trySend(final Outgoing outgoing) {
         boolean sent = true;
         try {

@@ -7,20 +7,19 @@ import io.outboard.service.internal.wire.MessageType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides when a client asks for a lease before it needs it: when it has just taken several of one size, one soon after
- * the other. There is never more than one such lease, and it goes back if it isn't taken soon. The clock is the
- * caller's.
+ * The prefetch decides when a client asks for a lease before it needs it: when it has just taken several of one size in
+ * quick succession. There is at most one such lease. It goes back if it isn't taken soon. The clock is the caller's.
  *
- * <p>External lock required: the connection's.
+ * <p>External lock required: that of the connection.
  */
 final class Prefetch {
 
-    /** What is done with what comes, or doesn't, which is null. */
+    /** A listener is told of the prefetched lease, or null if it isn't granted. */
     interface Coming {
         void came(Asked asked, @Nullable Lease lease);
     }
 
-    /** The lender's answer, which nobody waits for as a rule. */
+    /** The answer to a prefetch is usually awaited by nobody. */
     static final class Asked extends Answer {
 
         private final long bytes;
@@ -51,23 +50,23 @@ final class Prefetch {
         }
     }
 
-    /** So many of one size are steady growth. */
+    /** The number of leases of one size that count as steady growth. */
     private static final int STEADY = 3;
 
-    /** What comes later than that isn't steady, and what isn't taken by then wasn't needed. */
+    /** The longest time between two leases of steady growth. A prefetched lease that waits longer wasn't needed. */
     static final long SOON_NANOS = 1_000_000_000;
 
     private long lastBytes;
     private long lastNanos;
     private int count;
 
-    /** Whether one has been asked for and hasn't come. */
+    /** Whether a prefetched lease is on its way. */
     private boolean isComing;
 
     private @Nullable Lease ready;
     private long readyNanos;
 
-    /** Of the one that is there, in bytes; 0 if none is. */
+    /** Returns the size of the prefetched lease, in bytes; 0 if there is none. */
     long bytes() {
         return ready == null ? 0 : ready.bytes();
     }
@@ -76,7 +75,7 @@ final class Prefetch {
         return isComing;
     }
 
-    /** One of that size that is there; or null. */
+    /** Takes the prefetched lease, or returns null if there is none of that size. */
     @Nullable
     Lease take(final long bytes) {
         final Lease lease = ready;
@@ -87,7 +86,7 @@ final class Prefetch {
         return lease;
     }
 
-    /** A lease of that size has just been taken: whether another is to be asked for now. */
+    /** Records that a lease of that size was taken, and returns whether to prefetch another one now. */
     boolean wants(final long bytes, final long nowNanos) {
         final boolean isSteady = bytes == lastBytes && nowNanos - lastNanos < SOON_NANOS;
         count = isSteady ? count + 1 : 1;
@@ -100,7 +99,7 @@ final class Prefetch {
         return true;
     }
 
-    /** What was asked for has come; or hasn't, which is null. What is to go back instead: null, or the lease. */
+    /** Takes a prefetched lease, or null if it wasn't granted. Returns a lease that must go back, or null. */
     @Nullable
     Lease came(final @Nullable Lease lease, final long nowNanos) {
         isComing = false;
@@ -113,8 +112,8 @@ final class Prefetch {
     }
 
     /**
-     * The client shrinks, or others need memory: nothing is kept ahead, and growth isn't steady. What is to go back; or
-     * null.
+     * Ends prefetching, since the client shrinks or others need memory: growth isn't steady any more. Returns a lease
+     * that must go back, or null.
      */
     @Nullable
     Lease stop() {
@@ -124,7 +123,7 @@ final class Prefetch {
         return lease;
     }
 
-    /** As {@link #stop}, if what is ready wasn't taken for too long. */
+    /** Does what {@link #stop} does if the prefetched lease wasn't taken for too long. */
     @Nullable
     Lease stale(final long nowNanos) {
         return ready != null && nowNanos - readyNanos >= SOON_NANOS ? stop() : null;

@@ -3,21 +3,21 @@ package io.outboard.service;
 import io.outboard.core.ByteSize;
 
 /**
- * How much memory those may have together who connect by one name. Immutable.
+ * A quota says how much memory the clients of one name may have together. Immutable.
  *
  * @param guaranteedBytes what nobody else is lent, in bytes, {@code 0 <= guaranteedBytes}
- * @param mostBytes what they are lent at most, in bytes, {@code guaranteedBytes <= mostBytes}
+ * @param mostBytes what these clients are lent at most, in bytes, {@code guaranteedBytes <= mostBytes}
  */
 public record Quota(long guaranteedBytes, long mostBytes) {
 
-    /** Nothing guaranteed, and as much as the others leave. */
+    /** The quota without a guarantee, and with as much as others leave. */
     public static final Quota NONE = new Quota(0, Long.MAX_VALUE);
 
     /**
      * Checks the numbers.
      *
      * @param guaranteedBytes what nobody else is lent, in bytes
-     * @param mostBytes what they are lent at most, in bytes
+     * @param mostBytes what the clients are lent at most, in bytes
      * @throws IllegalArgumentException if one is outside of its range
      */
     public Quota {
@@ -30,7 +30,9 @@ public record Quota(long guaranteedBytes, long mostBytes) {
         }
     }
 
-    /** {@return it in short, such as {@code 1GiB:4GiB}; without the most if there is none} */
+    /**
+     * {@return the quota in short, such as {@code 1GiB:4GiB}; without the part behind the colon if there is no bound}
+     */
     @Override
     public String toString() {
         return ByteSize.text(guaranteedBytes) + ":" + (mostBytes == Long.MAX_VALUE ? "" : ByteSize.text(mostBytes));
@@ -40,10 +42,10 @@ public record Quota(long guaranteedBytes, long mostBytes) {
      * Reads a quota as a command line has it.
      *
      * @param argument what the quota is for; it begins the message of a failure
-     * @param text {@code GUARANTEED:MOST}, sizes as {@link ByteSize#parse} reads them, such as {@code 1GiB:4GiB};
-     *     an empty size is nothing guaranteed, or no bound
+     * @param text {@code GUARANTEED:MOST}, sizes as {@link ByteSize#parse} reads them, such as {@code 1GiB:4GiB}; an
+     *     empty size means no guarantee, or no bound
      * @return the quota
-     * @throws IllegalArgumentException if it isn't that
+     * @throws IllegalArgumentException if {@code text} isn't a quota
      */
     public static Quota parse(final String argument, final String text) {
         final int colon = text.indexOf(':');

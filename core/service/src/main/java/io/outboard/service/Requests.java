@@ -16,21 +16,22 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the lender does with messages: it keeps the {@link Ledger}, asks {@link Admission}, has memory made and sends
- * it. Confined to the lender's thread, but for what makes memory, which takes its time elsewhere.
+ * The requests are what clients ask the lender for in messages. This class keeps the {@link Ledger}, asks {@link
+ * Admission}, has memory made and sends it. Confined to the lender's thread; memory is made in other threads, as that
+ * takes time.
  *
- * <p>What the ledger has room for and the device hasn't yet, since it takes a moment to get back what a dead client had
- * mapped, is tried again until the request's deadline. Nobody else waits for that.
+ * <p>The ledger may have room for a lease before the device has, since memory that a dead client had mapped takes a
+ * moment to come back. The lender then tries again until the request's deadline. No other client waits for that.
  */
 final class Requests implements Admission.Outcome {
 
     /**
-     * Memory that isn't back yet is tried so often: it costs the device some microseconds, and was back 0.5 s after a
-     * client's death.
+     * The pause between two attempts to make memory that isn't back yet. An attempt costs the device some microseconds;
+     * memory was back 0.5 s after a client's death.
      */
     private static final long RETRY_NANOS = 5_000_000;
 
-    /** More must be a mistake. */
+    /** The most requests of a client that may wait; more must be a mistake. */
     private static final int MOST_REQUESTS = 1024;
 
     private static final int MOST_HOLDERS = 8;
@@ -48,7 +49,7 @@ final class Requests implements Admission.Outcome {
     private final Consumer<LenderEvent> events;
     private final Map<Account, Peer> peers = new HashMap<>();
 
-    /** Until then clients of another lender may come and state what they hold; what is asked for meanwhile waits. */
+    /** The time until which clients of an earlier lender may state what they hold. Requests wait until then. */
     private final long settledNanos;
 
     private final List<LeaseRequest> early = new ArrayList<>();
@@ -86,9 +87,7 @@ final class Requests implements Admission.Outcome {
         }
     }
 
-    // Time
-
-    /** When {@link #time} must be called; {@code Long.MAX_VALUE} if it needn't. */
+    /** Returns when {@link #time} must be called, or {@code Long.MAX_VALUE}. */
     long nextNanos() {
         final long next = admission.nextNanos(now());
         return early.isEmpty() ? next : Math.min(next, settledNanos);
@@ -103,8 +102,6 @@ final class Requests implements Admission.Outcome {
         }
         admission.serve(now);
     }
-
-    // What clients say
 
     void take(final Peer peer, final Message message) {
         final Account account = peer.account;
@@ -229,11 +226,9 @@ final class Requests implements Admission.Outcome {
         admission.serve(now());
     }
 
-    // What becomes of requests
-
     @Override
     public void make(final LeaseRequest request, final long lease) {
-        // Whether there can be one more share is known when it is made, and then not in the middle of a decision.
+        // Only when its memory is made, outside of a decision, is it known whether one more shared lease is possible.
         final LendingDevice.Memory spare = request.isShared() ? null : spares.take(request.bytes());
         if (spare != null) {
             made(request, lease, spare);
@@ -356,8 +351,6 @@ final class Requests implements Admission.Outcome {
                 detail));
     }
 
-    // Ends
-
     void left(final Peer peer) {
         final Account account = peer.account;
         if (account != null) {
@@ -373,14 +366,12 @@ final class Requests implements Admission.Outcome {
         }
     }
 
-    /** All connections are closed. */
+    /** Called when all connections are closed. */
     void ended() {
         makers.end();
         spares.end();
         tell(LenderEvent.Kind.ENDED, null, 0, "");
     }
-
-    // Who looks
 
     LenderStatus status() {
         return LenderStatus.of(device.name(), ledger, spares, this::waitingBytes);

@@ -14,9 +14,10 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * A lease of its own that other clients of the lender may map, too, without a copy: {@link LeasedMemorySource#share}
- * makes one, {@link LeasedMemorySource#open} maps another client's. It lives until all that have it have closed it, or
- * are gone. Nobody keeps one from reading what another is just writing: the programs must agree on who may when.
+ * Shared memory is a lease of its own that other clients of the lender may map, too, without a copy: {@link
+ * LeasedMemorySource#share} makes one, {@link LeasedMemorySource#open} maps that of another client. The lease lives
+ * until all clients that have it have closed it, or are gone. Nothing keeps a client from reading what another one is
+ * writing: the programs must agree on who may access it when.
  *
  * <p>Thread-safety: safe for any number of threads, but {@link #close} while others use the memory ends the process.
  * Cost: a lease, and a descriptor of the lender's.
@@ -75,7 +76,7 @@ public final class SharedMemory implements AutoCloseable {
             final boolean isReadOnly)
             throws IOException {
         if (!ticket.matches("[0-9a-f]{32}")) {
-            // Without what was said: it may be a ticket, almost.
+            // The message leaves out the argument, which may be a ticket with a typing error, and so nearly a secret.
             throw new IllegalArgumentException("ticket must consist of 32 hexadecimal digits");
         }
         try {
@@ -92,7 +93,7 @@ public final class SharedMemory implements AutoCloseable {
         }
     }
 
-    /** Maps it, and closes its descriptor. */
+    /** Maps the memory, and closes its descriptor. */
     private static SharedMemory map(
             final Linux linux,
             final LenderConnection connection,
@@ -130,7 +131,7 @@ public final class SharedMemory implements AutoCloseable {
     }
 
     /**
-     * Where it is mapped in this process.
+     * Returns where the memory is mapped in this process.
      *
      * @return an address, a multiple of the machine's page size
      */
@@ -139,7 +140,7 @@ public final class SharedMemory implements AutoCloseable {
     }
 
     /**
-     * How much it is.
+     * Returns the size of the memory.
      *
      * @return bytes
      */
@@ -148,7 +149,8 @@ public final class SharedMemory implements AutoCloseable {
     }
 
     /**
-     * What others open it by: as good as the memory, so to be told to those only who are to have it.
+     * Returns the ticket by which others open this memory. Whoever knows the ticket has the memory, so tell it only to
+     * those that should.
      *
      * @return 32 hexadecimal digits
      */
@@ -157,7 +159,7 @@ public final class SharedMemory implements AutoCloseable {
     }
 
     /**
-     * Whether this process can only read it.
+     * Returns whether this process can only read the memory.
      *
      * @return true if a write ends the process
      */
@@ -166,14 +168,14 @@ public final class SharedMemory implements AutoCloseable {
     }
 
     /**
-     * Some of its bytes. To touch them after {@link #close} ends the process.
+     * Returns a buffer over some of the bytes. Access after {@link #close} ends the process.
      *
-     * @param offset of the first, in bytes, {@code 0 <= offset}
-     * @param bytes how many, {@code 0 < bytes}, {@code offset + bytes <= bytes()}
-     * @return a direct buffer, in the machine's order as {@link ByteBuffer#order} says, that can't be written to if
-     *     this is read-only
+     * @param offset the offset of the first byte, {@code 0 <= offset}
+     * @param bytes how many bytes, {@code 0 < bytes}, {@code offset + bytes <= bytes()}
+     * @return a direct buffer, in the machine's order as {@link ByteBuffer#order} says; it can't be written to if this
+     *     memory is read-only
      * @throws IllegalArgumentException if an argument is outside of its range
-     * @throws IllegalStateException if this is closed
+     * @throws IllegalStateException if this memory is closed
      */
     public synchronized ByteBuffer view(final long offset, final int bytes) {
         if (offset < 0 || bytes <= 0 || offset > bytes() - bytes) {
@@ -187,7 +189,7 @@ public final class SharedMemory implements AutoCloseable {
         return isReadOnly ? view.asReadOnlyBuffer() : view;
     }
 
-    /** Unmaps it, and gives this client's part in it back. Idempotent. */
+    /** Unmaps the memory, and gives this client's share in it back. Idempotent. */
     @Override
     public void close() {
         synchronized (this) {
@@ -198,12 +200,12 @@ public final class SharedMemory implements AutoCloseable {
             free(linux, region.address(), region.sizeBytes());
             connection.giveBack(lease);
         }
-        // Not under this one's lock: the source's is taken first elsewhere.
+        // This call must not hold the lock of this object, since elsewhere the source's lock is taken first.
         onClose.accept(this);
     }
 
     /**
-     * For logs: without the ticket, which is a secret.
+     * Returns a text for logs, without the ticket, which is a secret.
      *
      * @return address and size
      */

@@ -12,26 +12,28 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Leases that several clients have, on purpose: who knows a lease's ticket may open it. It is on the ledger once, for
- * the client that has had it longest of those that still have it; when the last one has closed it, it is gone. As long
- * as somebody has it the lender keeps its descriptor, for those who open it next.
+ * Shares are leases that several clients have on purpose: a client that knows a lease's ticket may open it. The ledger
+ * counts a shared lease once, to the client that has had it longest of those that still have it. When the last client
+ * has closed it, it is gone. Until then the lender keeps its descriptor, for clients that open it later.
  *
- * <p>A lender that follows another is told which shared leases there are, and has no descriptor of them: they are
- * counted once as before, and can't be opened any more. Confined to the lender's thread.
+ * <p>A lender that follows another is told which shared leases there are, but has no descriptor of them: they are still
+ * counted once, and can't be opened any more. Confined to the lender's thread.
  */
 final class Shares {
 
-    /** All clients' together: each costs the lender a descriptor, and others need some. */
+    /**
+     * The most shared leases of all clients together. Each costs the lender a descriptor, of which others need some.
+     */
     static final int MOST = 512;
 
-    /** Of one client, whoever made them: each costs the lender some hundred bytes. */
+    /** The most shared leases that a client may have, whoever made them. Each costs the lender some hundred bytes. */
     static final int MOST_OF_A_CLIENT = 1024;
 
     private static final int TICKET_BYTES = 16;
 
     private record Holder(Account account, long lease) {}
 
-    /** One lease. */
+    /** A share is one shared lease. */
     static final class Share {
 
         private final String ticket;
@@ -40,8 +42,8 @@ final class Shares {
         private final LendingDevice.@Nullable Memory memory;
 
         /**
-         * What is being sent, and one while somebody has the lease: the descriptor's number mustn't become another's
-         * meanwhile.
+         * The number of messages with the descriptor that are on their way, plus 1 while some client has the lease. The
+         * descriptor stays open meanwhile, so its number can't become another file's.
          */
         private int uses = 1;
 
@@ -55,7 +57,7 @@ final class Shares {
             return ticket;
         }
 
-        /** The descriptor, for one message. */
+        /** Returns the descriptor for one message. */
         LendingDevice.Memory forSending() {
             if (memory == null) {
                 throw new IllegalStateException("the ticket is void");
@@ -105,7 +107,7 @@ final class Shares {
         return account.shares.size() >= MOST_OF_A_CLIENT;
     }
 
-    /** A lease that is on the ledger becomes one that others may open. */
+    /** Makes a lease on the ledger one that others may open. */
     Share add(final Account account, final long lease, final long bytes, final LendingDevice.Memory memory) {
         final byte[] ticket = new byte[TICKET_BYTES];
         random.nextBytes(ticket);
@@ -126,9 +128,9 @@ final class Shares {
     }
 
     /**
-     * A client has a lease from a lender that has ended, shared if there is a ticket.
+     * Records that a client has a lease from a lender that has ended; it is shared if there is a ticket.
      *
-     * @return false if that can't be; nothing changes
+     * @return false if that is impossible; then nothing changes
      */
     boolean hold(final Account account, final long lease, final long bytes, final String ticket) {
         if (ticket.isEmpty()) {
@@ -136,7 +138,7 @@ final class Shares {
         }
         final Share known = shares.get(ticket);
         if (known != null && known.bytes != bytes) {
-            // One of them is wrong, and nobody can tell which: each has what it says.
+            // One of the clients is wrong, and nobody can tell which. So each is recorded to have what it states.
             return hold(account, lease, bytes, "");
         }
         if (!ticket.matches("[0-9a-f]{32}")
@@ -154,7 +156,7 @@ final class Shares {
         return true;
     }
 
-    /** What is sent to a client that opens a ticket; whether it got it. */
+    /** Answers a client that opens a ticket; true if the client got the lease. */
     boolean open(final Peer peer, final Account account, final Message message) {
         final Share share = shares.get(message.text());
         LendingDevice.Memory descriptor = null;
@@ -184,9 +186,7 @@ final class Shares {
         return true;
     }
 
-    /**
-     * A client has a lease no longer, shared or not; its size, in bytes, and 0 if the client hasn't one of that number.
-     */
+    /** Takes a lease from a client, shared or not. Returns its size in bytes, or 0 if the client has no such lease. */
     long giveBack(final Account account, final long lease) {
         final Share share = account.shares.remove(lease);
         if (share == null) {
@@ -198,14 +198,14 @@ final class Shares {
             shares.remove(share.ticket);
             share.endUse();
         } else if (wasCounted) {
-            // Whatever its quota says, as it holds that already.
+            // The next holder's quota doesn't matter, since it holds the lease already.
             final Holder next = share.holders.iterator().next();
             ledger.hold(next.account, next.lease, share.bytes);
         }
         return share.bytes;
     }
 
-    /** A client is gone. */
+    /** Takes all shared leases from a client that is gone. */
     void leave(final Account account) {
         for (final long lease :
                 account.shares.keySet().stream().mapToLong(Long::longValue).toArray()) {

@@ -18,8 +18,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The file that clients connect to, which one lender has at a time: it holds a lock on another file beside it, {@code
- * PATH.lock}, as long as it lives. That one stays, since who deletes it may delete another's.
+ * The socket file is what clients connect to. One lender has it at a time, by a lock on another file beside it, {@code
+ * PATH.lock}, which it holds as long as it lives. The lock file is never deleted: by then it may be another lender's.
  *
  * <p>Confined to one thread.
  */
@@ -28,8 +28,8 @@ final class SocketFile {
     private static final String LOCK_SUFFIX = ".lock";
 
     /**
-     * Those of this process. Linux drops a process's locks on a file when any of its descriptors of that is closed, so
-     * a second one must not even be opened.
+     * The locked files of this process. Linux drops a process's locks on a file when any of the process's descriptors
+     * of that file is closed, so a locked file must not be opened a second time.
      */
     private static final Set<Path> TAKEN = ConcurrentHashMap.newKeySet();
 
@@ -38,7 +38,7 @@ final class SocketFile {
     private final Path taken;
     private final FileChannel lock;
 
-    /** Whether there was a lender before, whose clients may be there still. */
+    /** Whether there was a lender at the path before, whose clients may still be there. */
     final boolean isSuccessor;
 
     final int descriptor;
@@ -58,7 +58,7 @@ final class SocketFile {
         this.descriptor = descriptor;
     }
 
-    /** The path as Linux has to be told it. */
+    /** Returns the path in the form that Linux takes. */
     static Path checked(final Path path) {
         final Path absolute = path.toAbsolutePath().normalize();
         final int bytes = absolute.toString().getBytes(StandardCharsets.UTF_8).length;
@@ -70,7 +70,7 @@ final class SocketFile {
     }
 
     /**
-     * Makes it, in place of one that a dead lender left.
+     * Makes the socket file, in place of one that a dead lender left.
      *
      * @throws IOException if another lender has it, or the file is no socket; nothing changes
      */
@@ -103,7 +103,7 @@ final class SocketFile {
             deleteSocket(path);
             descriptor = linux.socket(false);
             linux.bind(descriptor, path);
-            // Nobody can connect before it listens.
+            // Clients can't connect before the socket listens.
             Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-------"));
             linux.listen(descriptor);
             done = true;
@@ -132,7 +132,7 @@ final class SocketFile {
         try {
             return channel.tryLock();
         } catch (final OverlappingFileLockException e) {
-            // One of this process, by another name of the file.
+            // A lender of this process has the lock, by another name of the file.
             return null;
         }
     }
@@ -148,12 +148,12 @@ final class SocketFile {
         }
     }
 
-    /** The next connection, which doesn't wait; {@link Linux#NONE} if there is none. */
+    /** Returns the next connection, a socket that doesn't wait, or {@link Linux#NONE}. */
     int accept() throws LinuxException {
         return linux.accept(descriptor);
     }
 
-    /** Nobody can connect any more. */
+    /** Closes the socket and deletes its file. Nobody can connect any more. */
     void close() throws IOException {
         linux.close(descriptor);
         try {

@@ -5,12 +5,12 @@ import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory that is made ahead of need, and has never been lent: of the size that was asked for most of late. Confined to
- * the lender's thread.
+ * Spares are memory that is made ahead of need and has never been lent. Their size is the one requested most often of
+ * late. Confined to the lender's thread.
  */
 final class Spares {
 
-    /** So many requests tell the commonest size. */
+    /** The number of recent requests that decide the most frequent size. */
     private static final int REMEMBERED = 16;
 
     private int most;
@@ -18,34 +18,34 @@ final class Spares {
     private final long[] asked = new long[REMEMBERED];
     private int askedCount;
 
-    /** Of those that are ready. */
+    /** The size of the spares that are ready, in bytes. */
     private long sizeBytes;
 
-    /** Being made. */
+    /** The number of spares that are being made. */
     private int coming;
 
-    /** @param most how many are kept ready; 0 for none */
+    /** @param most how many spares are kept ready; 0 for none */
     Spares(final int most) {
         this.most = most;
     }
 
-    /** Somebody asks for so much. */
+    /** Records that a client asks for so much. */
     void asked(final long bytes) {
         asked[askedCount++ % REMEMBERED] = bytes;
     }
 
-    /** One of that size, or null. */
+    /** Takes a spare of that size, or returns null. */
     LendingDevice.@Nullable Memory take(final long bytes) {
         return bytes == sizeBytes ? ready.poll() : null;
     }
 
-    /** What those that are ready, or are being made, take of the device. */
+    /** Returns how much of the device the spares take, including those that are being made. */
     long bytes() {
         return (ready.size() + coming) * sizeBytes;
     }
 
     /**
-     * How large one is to be that should be made now, which is counted as being made then; 0 if none should.
+     * Returns the size of the spare that should be made now, which counts as being made from then on; 0 if none should.
      *
      * @param roomBytes how much of the device nobody has
      */
@@ -65,7 +65,7 @@ final class Spares {
         return sizeBytes;
     }
 
-    /** What was being made is there; or isn't, which is null. */
+    /** Takes a spare that was being made; null if making it failed. */
     void came(final LendingDevice.@Nullable Memory memory) {
         coming--;
         if (memory != null && ready.size() < most) {
@@ -75,13 +75,13 @@ final class Spares {
         }
     }
 
-    /** There are none any more; what is still being made goes as it comes. */
+    /** Drops all spares, and makes no more. Those that are still being made are dropped as they come. */
     void end() {
         most = 0;
         drop();
     }
 
-    /** None is kept any longer; whether there were some. */
+    /** Drops all spares that are ready; true if there were any. */
     boolean drop() {
         final boolean were = !ready.isEmpty();
         ready.forEach(LendingDevice.Memory::close);

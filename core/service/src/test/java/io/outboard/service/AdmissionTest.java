@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Who is lent memory, who waits and who is refused, by a clock that the test turns. */
+/** The admission decides who is lent memory, who waits and who is refused, by a clock that the test sets. */
 class AdmissionTest {
 
     private static final long FAR = 60_000_000_000L;
@@ -170,7 +170,7 @@ class AdmissionTest {
         ask(a, 1, 20, 0);
         assertEquals(List.of("press b 20"), said());
 
-        // Each would wait for the other.
+        // Each of the two would wait for the other.
         ask(b, 2, 20, 0);
 
         assertEquals(List.of("refuse 1 FULL", "press a 20"), said());

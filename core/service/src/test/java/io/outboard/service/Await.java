@@ -4,14 +4,14 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** Waits for what other processes and threads come to. */
+/** This class waits for what other processes and threads bring about. */
 final class Await {
 
     private static final long MOST_NANOS = 20_000_000_000L;
 
     private Await() {}
 
-    /** Fails after a time that is long for any machine. */
+    /** Waits for the condition, and fails after a time that is long for any machine. */
     static void until(final BooleanSupplier condition, final Supplier<?> state) {
         final long end = System.nanoTime() + MOST_NANOS;
         while (!condition.getAsBoolean()) {

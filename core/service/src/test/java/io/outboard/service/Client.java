@@ -14,10 +14,10 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * A client in a process of its own, with a pool whose blocks have its pattern in each of their words. Reads commands
- * from standard input: {@code allocate BYTES} (checks that what it is given is zero or its own), {@code free}, {@code
- * check}, {@code trim}, {@code deadline MILLIS}, {@code share BYTES} (answers the ticket), {@code open TICKET PATTERN},
- * {@code end}. Answers {@code ok}, or what is wrong.
+ * A client runs in a process of its own, and has a pool in whose blocks each word holds the client's pattern. The
+ * process reads commands from standard input: {@code allocate BYTES} (checks that the memory is zero or has its own
+ * pattern), {@code free}, {@code check}, {@code trim}, {@code deadline MILLIS}, {@code share BYTES} (answers the
+ * ticket), {@code open TICKET PATTERN}, {@code end}. The answer is {@code ok}, or what is wrong.
  */
 final class Client {
 
@@ -36,7 +36,7 @@ final class Client {
         pool = Pool.over(source).firstRegionBytes(FIRST_REGION).build();
     }
 
-    /** Arguments: the socket, a name. */
+    /** Runs a client; the arguments are the socket and a name. */
     public static void main(final String[] arguments) throws IOException {
         final LeasedMemorySource source = LeasedMemorySource.connect(Path.of(arguments[0]), arguments[1]);
         final Client client = new Client(source, ProcessHandle.current().pid());
@@ -98,7 +98,7 @@ final class Client {
         blocks.add(block);
     }
 
-    /** Memory with the pattern in each word; its ticket. */
+    /** Shares memory with the pattern in each word, and returns its ticket. */
     private String share(final int bytes) {
         final SharedMemory memory = source.share(bytes);
         final ByteBuffer view = memory.view(0, bytes);
@@ -108,7 +108,7 @@ final class Client {
         return memory.ticket();
     }
 
-    /** Of another, with its pattern; stays open. */
+    /** Opens memory that another client shares, checks its pattern, and leaves it open. */
     private void open(final String ticket, final long expected) throws IOException {
         final SharedMemory memory = source.open(ticket, true);
         final ByteBuffer view = memory.view(0, (int) memory.bytes());
@@ -128,7 +128,7 @@ final class Client {
         }
     }
 
-    /** Leases of its own, each of which must be zero, written and given back; for ever, or so often. */
+    /** Leases units, each of which must be zero, writes to them and gives them back, so many times or without end. */
     private void churn(final int times) {
         final long unit = MemoryDevice.UNIT_BYTES;
         final GrowableRegion region = source.reserve(8 * unit, 8 * unit).orElseThrow();

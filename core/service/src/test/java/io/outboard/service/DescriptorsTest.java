@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A message comes with one descriptor at most, whoever sends it: src/test/c/descriptors.c sends more. */
+/** A message comes with one descriptor at most, whoever sends it; src/test/c/descriptors.c sends more. */
 @Timeout(60)
 class DescriptorsTest {
 
@@ -49,7 +49,7 @@ class DescriptorsTest {
         }
     }
 
-    /** A connection on which a message with so many waits. */
+    /** Returns a connection on which a message with so many descriptors waits. */
     private int accept(final int count) throws IOException, InterruptedException {
         assertEquals(
                 new NativeProgram.Run(0, ""),
@@ -57,7 +57,7 @@ class DescriptorsTest {
         return linux.accept(listening);
     }
 
-    /** Which the program has sent, and this process has. */
+    /** Returns how many descriptors that the program has sent this process has. */
     private static long open() throws IOException {
         try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
             return all.filter(DescriptorsTest::isOfProgram).count();

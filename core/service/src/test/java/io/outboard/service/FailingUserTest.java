@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Those who use the memory fail in what the connection's threads call: it goes on. */
+/** Users of the memory fail when threads of the connection call them; the connection still works. */
 @Timeout(60)
 class FailingUserTest {
 
@@ -78,7 +78,7 @@ class FailingUserTest {
         shouldLeaseThough(new AssertionError("the user's own"));
     }
 
-    /** One fails, the other is asked nevertheless, and the lender doesn't wait for an answer in vain. */
+    /** One user fails. The other is still asked, and the lender gets its answer. */
     @Test
     void shouldAnswerPressureThoughAUserFails() throws IOException {
         final List<MessageType> heard = new CopyOnWriteArrayList<>();

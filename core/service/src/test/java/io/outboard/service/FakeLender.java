@@ -12,19 +12,19 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Listens at a path, welcomes who comes, and then says what a test wants it to, right or wrong. */
+/** A fake lender listens at a path, welcomes who connects, and then says what a test has it say, right or wrong. */
 final class FakeLender implements AutoCloseable {
 
     private static final long UNIT = MemoryDevice.UNIT_BYTES;
     private static final Message WELCOME = new Message(MessageType.WELCOME, 0, UNIT, 0, 1024 * UNIT, "memory");
     private static final int LOOK_MILLIS = 20;
 
-    /** What is done with a message; called by one thread for each connection. */
+    /** A script says what to do with a message. One thread for each connection calls it. */
     interface Script {
         void heard(Line line, Message message) throws IOException;
     }
 
-    /** What is done before a call of Linux is made, with its arguments. */
+    /** A hook is called before a call of Linux is made, with the arguments of the call. */
     interface Hook {
         void before(String call, Object... arguments);
     }
@@ -45,7 +45,7 @@ final class FakeLender implements AutoCloseable {
         start(this::accept);
     }
 
-    /** The calls of Linux, and something before each. */
+    /** Returns the calls of Linux, with a hook before each. */
     static Linux hooked(final Hook hook) throws IOException {
         final Linux linux = LinuxCalls.find();
         return (Linux) Proxy.newProxyInstance(
@@ -59,7 +59,7 @@ final class FakeLender implements AutoCloseable {
                 });
     }
 
-    /** One connection. */
+    /** A line is one connection. */
     final class Line {
 
         private final int socket;
@@ -142,7 +142,7 @@ final class FakeLender implements AutoCloseable {
         }
     }
 
-    /** The connections so far, those that have ended, too. */
+    /** Returns the connections so far, including those that have ended. */
     synchronized List<Line> lines() {
         return List.copyOf(lines);
     }

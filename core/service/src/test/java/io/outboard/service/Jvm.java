@@ -11,9 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 
-/**
- * A process of its own that runs {@link Client}: it is told what to do a line at a time, and answers each with a line.
- */
+/** A JVM is a process that runs {@link Client}. It takes commands of one line, and answers each with a line. */
 final class Jvm implements AutoCloseable {
 
     private static final int END_SECONDS = 20;
@@ -28,7 +26,7 @@ final class Jvm implements AutoCloseable {
         in = new PrintWriter(process.getOutputStream(), true, StandardCharsets.UTF_8);
     }
 
-    /** Tests that need leases are skipped where there can be none. */
+    /** Skips a test that needs leases where there can be none. */
     static void assumeLeases() {
         Assumptions.assumeTrue(
                 Runtime.version().feature() >= 22
@@ -40,7 +38,7 @@ final class Jvm implements AutoCloseable {
         return start(List.of(), Client.class.getName(), socket.toString(), name);
     }
 
-    /** With words before the command, such as to change the user. */
+    /** Starts the process with words before its command, for example to change the user. */
     static Jvm start(final List<String> before, final String main, final String... arguments) throws IOException {
         final List<String> command = new ArrayList<>(before);
         command.addAll(List.of(
@@ -64,7 +62,7 @@ final class Jvm implements AutoCloseable {
         return (int) process.pid();
     }
 
-    /** Tells it to do something; what it answers. */
+    /** Sends a command, and returns the answer. */
     String ask(final String command) throws IOException {
         tell(command);
         return answer();
@@ -82,7 +80,9 @@ final class Jvm implements AutoCloseable {
         return line;
     }
 
-    /** As {@code kill -9} does; the moment at which it was over, by {@link System#nanoTime}. */
+    /**
+     * Kills the process as {@code kill -9} does. Returns the time at which it had ended, by {@link System#nanoTime}.
+     */
     long kill() throws InterruptedException {
         process.destroyForcibly();
         process.waitFor(END_SECONDS, TimeUnit.SECONDS);

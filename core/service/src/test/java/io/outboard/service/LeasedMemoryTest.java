@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A pool over leases, in the lender's own process and in another. */
+/** A pool has leased memory, in the lender's own process and in another. */
 @Timeout(60)
 class LeasedMemoryTest {
 
@@ -48,7 +48,7 @@ class LeasedMemoryTest {
             final LenderStatus.Client client = lender.status().clients().get(0);
             assertEquals("day", client.name());
             assertEquals(ProcessHandle.current().pid(), client.pid());
-            // One more may be on its way, ahead of need.
+            // A prefetched lease may be on its way, too.
             final long heldBytes = pool.statistics().heldBytes();
             assertTrue(heldBytes >= 3 * UNIT && heldBytes <= client.leasedBytes(), client::toString);
             assertTrue(client.leasedBytes() <= heldBytes + UNIT, client::toString);

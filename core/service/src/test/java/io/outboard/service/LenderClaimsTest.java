@@ -26,8 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What clients say that they hold, give back or wait for, and what is being made for them: the ledger is right, and
- * others are served.
+ * Clients state what they hold, give back what isn't theirs, or leave while they wait for memory or while it is being
+ * made. The ledger stays right, and others are served.
  */
 @Timeout(60)
 class LenderClaimsTest {
@@ -41,7 +41,7 @@ class LenderClaimsTest {
     private Path socket;
     private @Nullable Lender lender;
 
-    /** A device whose memory is made when the gate is open, and which tells who closes some. */
+    /** This device only makes memory once the gate is open, and tells which thread closes memory. */
     private static final class SlowDevice extends MemoryDevice {
 
         private final CountDownLatch asked = new CountDownLatch(1);
@@ -65,7 +65,7 @@ class LenderClaimsTest {
                 try {
                     isOpen = gate.await(20, TimeUnit.SECONDS);
                 } catch (final InterruptedException e2) {
-                    // The lender ends, and what is being made is waited for.
+                    // The lender ends, and waits for memory that is being made.
                 }
             }
             final Memory made = super.create(bytes);
@@ -149,7 +149,7 @@ class LenderClaimsTest {
         assertNothingLent(here);
     }
 
-    /** Their sum would be less than nothing, and then everybody had room. */
+    /** A larger sum would overflow to a negative number, and then everybody would have room. */
     @Test
     void shouldBoundWhatOneClientStates() throws IOException {
         final Lender here = lender();
@@ -181,7 +181,7 @@ class LenderClaimsTest {
         assertNothingLent(here);
     }
 
-    /** What it holds of another lender it knows when it connects. */
+    /** A client knows when it connects what it holds of an earlier lender. */
     @Test
     void shouldRefuseWhatIsStatedLater() throws IOException {
         final Lender here = lender();
@@ -194,7 +194,7 @@ class LenderClaimsTest {
         assertNothingLent(here);
     }
 
-    /** Its memory would be there with nobody to account for it. */
+    /** The memory would exist without being on the ledger. */
     @Test
     void shouldNotTakeBackWhatIsStillBeingMade() throws Exception {
         final SlowDevice device = new SlowDevice();
@@ -231,7 +231,7 @@ class LenderClaimsTest {
         }
     }
 
-    /** While a lender settles, requests wait; one client's many aren't another's. */
+    /** While a lender settles, requests wait. The many requests of one client don't count against another. */
     @Test
     void shouldCountWhatWaitsByClient() throws IOException {
         lender().close();
@@ -253,7 +253,7 @@ class LenderClaimsTest {
         }
     }
 
-    /** The ledger is one thread's, to the end. */
+    /** Only the lender's thread uses the ledger, until the end. */
     @Test
     void shouldDoNothingInAnotherThreadWhileItEnds() throws Exception {
         final SlowDevice device = new SlowDevice();
@@ -282,7 +282,7 @@ class LenderClaimsTest {
         assertNull(meanwhile.get());
     }
 
-    /** Long enough for another thread to do what it mustn't. */
+    /** Sleeps long enough for another thread to do what it mustn't. */
     private static void pause() {
         try {
             TimeUnit.MILLISECONDS.sleep(200);

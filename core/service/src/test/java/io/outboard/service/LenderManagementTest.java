@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What JMX and JFR see of a lender. */
+/** JMX and JFR show what a lender does. */
 @Timeout(60)
 class LenderManagementTest {
 
@@ -46,7 +46,7 @@ class LenderManagementTest {
     @BeforeEach
     void start() throws Exception {
         Jvm.assumeLeases();
-        // What a name of JMX can't have unquoted.
+        // JMX allows such a name only in quotes.
         socket = folder.resolve("a,b=c");
         name = new ObjectName("io.outboard:type=Lender,socket=" + ObjectName.quote(socket.toString()));
         lender = Lender.of(LendingDevice.memory(8 * UNIT))
@@ -77,7 +77,7 @@ class LenderManagementTest {
             assertEquals(0, bean.getWaitingBytes());
             assertEquals(1, bean.getLeases());
             assertEquals(1, bean.getRefusals());
-            // As a client sees it that has none of our classes.
+            // A JMX client without the project's classes sees the row like this.
             final CompositeData row = ((CompositeData[]) server.getAttribute(name, "ClientRows"))[0];
             assertEquals("little", row.get("name"));
             assertEquals((int) ProcessHandle.current().pid(), row.get("pid"));
@@ -137,7 +137,7 @@ class LenderManagementTest {
         assertThrows(
                 IOException.class, () -> Lender.of(LendingDevice.memory(UNIT)).start(socket));
         assertTrue(server.isRegistered(name));
-        // It ends though somebody has taken the bean away.
+        // The lender ends though somebody else has unregistered the bean.
         server.unregisterMBean(name);
         lender.close();
     }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Clients in processes of their own, which are killed, stopped, and outlive their lender. */
+/** Clients run in processes of their own. They are killed and stopped, and outlive their lender. */
 @Timeout(120)
 class LenderProcessesTest {
 
@@ -73,7 +73,10 @@ class LenderProcessesTest {
         Await.until(() -> lender.status().lentBytes() == bytes, lender::status);
     }
 
-    /** Killed at any moment of leasing, writing and giving back; the others' bytes stay, and fresh leases are zero. */
+    /**
+     * Clients are killed at any moment of leasing, writing and giving back. The bytes of others stay, and fresh leases
+     * are zero.
+     */
     @Test
     void shouldTakeBackWhatTheKilledHeld() throws Exception {
         final Random random = new Random(17);
@@ -116,14 +119,14 @@ class LenderProcessesTest {
         final String quota = little.ask("allocate " + 5 * UNIT);
         assertTrue(quota.startsWith("refused:"), quota);
 
-        // What is guaranteed is there, though others would have taken it.
+        // Guaranteed memory is there, though other clients would have taken it.
         final Jvm sure = readyClient("sure");
         assertEquals("ok", sure.ask("allocate " + 8 * UNIT));
         assertEquals("ok", big.ask("check"));
         assertEquals("ok", other.ask("check"));
     }
 
-    /** A pool has free memory, which another process needs. */
+    /** A pool has free memory that another process needs. */
     @Test
     void shouldMakePoolsGiveBackWhatTheyDoNotUse() throws Exception {
         final Jvm idle = readyClient("idle");
@@ -151,7 +154,7 @@ class LenderProcessesTest {
 
         assertTrue(refused.startsWith("refused:"), refused);
         stopped.signal("CONT");
-        // It answers what it was asked meanwhile.
+        // The stopped client goes on, and answers what it was asked meanwhile.
         Await.until(() -> lender.status().lentBytes() < 20 * UNIT, lender::status);
         assertEquals("ok", other.ask("allocate " + 10 * UNIT));
         assertEquals("ok", stopped.ask("allocate " + 2 * UNIT));
@@ -193,14 +196,14 @@ class LenderProcessesTest {
         assertEquals("ok", client.ask("allocate " + UNIT));
 
         Await.until(() -> lender.status().clients().get(0).usedBytes() == UNIT, lender::status);
-        // The next one hears it too, though nothing has changed.
+        // The next lender is told, too, though nothing has changed.
         lender.close();
         lender = lender();
         Await.until(() -> lender.status().clients().size() == 1, lender::status);
         Await.until(() -> lender.status().clients().get(0).usedBytes() == UNIT, lender::status);
     }
 
-    /** In steady growth one lease more is there; it goes when growth ends. */
+    /** A client that grows steadily has one prefetched lease. It goes back when growth ends. */
     @Test
     void shouldHaveALeaseAheadInSteadyGrowth() throws Exception {
         try (LeasedMemorySource source = LeasedMemorySource.connect(lender.socket())) {
@@ -218,7 +221,7 @@ class LenderProcessesTest {
         awaitLent(0);
     }
 
-    /** The last memory that the quota allows is had, whatever is ahead of need. */
+    /** A client gets the last memory that its quota allows, though a prefetched lease is in the way. */
     @Test
     void shouldGiveUpWhatIsAheadBeforeItRefuses() throws Exception {
         try (LeasedMemorySource source = LeasedMemorySource.connect(lender.socket(), "little")) {

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a lender is sent that it mustn't believe, and what it can't do: the others are served as before. */
+/** A lender is sent what it must not believe, or fails to do what it is asked. Other clients are served as before. */
 @Timeout(60)
 class LenderRefusalTest {
 
@@ -43,7 +43,7 @@ class LenderRefusalTest {
     private Lender lender;
     private Linux linux;
 
-    /** A device that fails when it is told to. */
+    /** This device fails when a test tells it to. */
     private final class Device extends MemoryDevice {
 
         Device() throws IOException {
@@ -84,7 +84,7 @@ class LenderRefusalTest {
         }
     }
 
-    /** The lender has closed it, and lends to others. */
+    /** The lender has closed the connection, and lends to others. */
     private void assertClosed(final RawClient raw) throws IOException {
         raw.assertClosed();
         assertLends();
@@ -121,7 +121,10 @@ class LenderRefusalTest {
         assertClosed(raw);
     }
 
-    /** Leases that it hasn't, messages of the other side, leases before a hello, and a descriptor that nobody wants. */
+    /**
+     * A client names leases that it hasn't, sends messages of the lender's, asks for a lease before its hello, or sends
+     * a descriptor.
+     */
     @Test
     void shouldCloseWhatBreaksTheProtocol() throws IOException {
         final RawClient silent = new RawClient(socket);
@@ -192,7 +195,9 @@ class LenderRefusalTest {
         assertLends();
     }
 
-    /** One of the same process mustn't take the first one's lock with it when it is refused, by whatever path. */
+    /**
+     * A second lender of the same process, by whatever path, must not release the first one's lock when it is refused.
+     */
     @Test
     void shouldRefuseAnotherProcessOnceItHasRefusedItsOwn() throws IOException {
         final Path link =
@@ -264,7 +269,7 @@ class LenderRefusalTest {
         }
     }
 
-    /** What a dead client held isn't back yet: one waits for it, others don't. */
+    /** What a dead client held isn't back yet. One client waits for it, others don't. */
     @Test
     void shouldTryAgainUntilTheDeadlineWhatTheDeviceHasNotBackYet() throws IOException {
         try (LenderConnection connection = LenderConnection.connect(socket, "a")) {
@@ -281,7 +286,7 @@ class LenderRefusalTest {
         }
     }
 
-    /** Both use up the descriptors of one process. */
+    /** The lender and its client share a process, so both run out of descriptors. */
     @Test
     void shouldServeOnWhenDescriptorsWereUsedUp() throws IOException {
         try (LenderConnection connection = LenderConnection.connect(socket, "a")) {
@@ -298,7 +303,7 @@ class LenderRefusalTest {
                 reason = assertThrows(DeviceOutOfMemoryException.class, () -> connection.lease(UNIT))
                         .reason();
                 linux.close(taken.remove(0));
-                // Its own end of the connection takes the last one.
+                // The client's end of the connection takes the last descriptor.
                 assertThrows(IOException.class, () -> LenderConnection.connect(socket, "b"));
             } finally {
                 taken.forEach(linux::close);

@@ -10,15 +10,15 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 
-/** A program of src/test/c, which starts in a thousandth of what a Java virtual machine takes. */
+/** A native program is made from src/test/c. It starts in a thousandth of the time that a JVM takes. */
 final class NativeProgram {
 
     private NativeProgram() {}
 
-    /** What a process said, and how it ended. */
+    /** A run is what a process printed, and the code that it ended with. */
     record Run(int code, String output) {}
 
-    /** Skips the test where there is no C compiler. */
+    /** Compiles a program, or skips the test where there is no C compiler. */
     static Path compile(final String name, final Path folder) throws IOException, InterruptedException {
         Assumptions.assumeTrue(
                 Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))

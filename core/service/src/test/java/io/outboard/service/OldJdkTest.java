@@ -10,7 +10,7 @@ import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A JDK that can't call Linux says so. */
+/** A JDK that can't call Linux leads to an error that says so. */
 @EnabledForJreRange(max = JRE.JAVA_21)
 class OldJdkTest {
 

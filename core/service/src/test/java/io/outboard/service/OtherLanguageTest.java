@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A client in C, a page long, that knows docs/service-protocol.md and nothing else: src/test/c/lessee.c. */
+/** A short client in C, src/test/c/lessee.c, knows docs/service-protocol.md and nothing else. */
 @Timeout(120)
 class OtherLanguageTest {
 

@@ -3,12 +3,12 @@ package io.outboard.service;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A lender in a process of its own, which ends at once. */
+/** Another lender runs in a process of its own, which ends at once. */
 final class OtherLender {
 
     private OtherLender() {}
 
-    /** Argument: the socket. Says {@code started}, or why it isn't. */
+    /** Starts a lender at the socket that the argument names. Prints {@code started}, or why it couldn't. */
     public static void main(final String[] arguments) throws IOException {
         try (Lender lender =
                 Lender.of(LendingDevice.memory(MemoryDevice.UNIT_BYTES)).start(Path.of(arguments[0]))) {

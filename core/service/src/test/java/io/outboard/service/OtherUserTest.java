@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A process of the user {@code nobody}, which only root can start: the socket's file keeps it out, and so does the
- * lender.
+ * A process of the user {@code nobody}, which only root can start, is kept out by the permissions of the socket's file,
+ * and by the lender.
  */
 @Timeout(60)
 class OtherUserTest {
@@ -41,7 +41,7 @@ class OtherUserTest {
         Assumptions.assumeTrue(
                 Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0), "skipped, needs root");
         program = NativeProgram.compile("lessee", folder);
-        // Of the temporary folder's own the test is not about.
+        // The test isn't about the permissions of the temporary folder.
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
         Assumptions.assumeTrue(
                 asNobody("test", "-x", program.toString()).code() == 0, "skipped, nobody can't reach " + folder);
@@ -92,7 +92,7 @@ class OtherUserTest {
                 events.get(1).detail().contains("user 65534, not 0"),
                 () -> events.get(1).toString());
         assertTrue(lender.status().clients().isEmpty());
-        // The same program, of this user.
+        // The same program is let in when it runs as this user.
         final NativeProgram.Run own =
                 NativeProgram.run(program.toString(), lender.socket().toString(), "own", String.valueOf(UNIT));
         assertEquals(0, own.code(), own::output);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is kept for a client that doesn't read. */
+/** A peer keeps messages for a client that doesn't read, up to a limit. */
 class PeerTest {
 
     @TempDir
@@ -80,7 +80,7 @@ class PeerTest {
         }
     }
 
-    /** What doesn't fit into the socket. */
+    /** Sends until a message doesn't fit into the socket. */
     private void fill() {
         while (!peer.hasKept()) {
             peer.send(Message.of(MessageType.RETURNED, 1));
@@ -123,7 +123,10 @@ class PeerTest {
         assertNull(peer.doom());
     }
 
-    /** As a list of all clients is, however many there are; who doesn't read it doesn't get another. */
+    /**
+     * A list of all clients is one long answer, however many clients there are. A client that doesn't read it gets no
+     * second one.
+     */
     @Test
     void shouldKeepOneLongAnswerAndNoSecond() {
         final List<Message> list =

@@ -24,20 +24,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * What is asked for ahead of need isn't answered, or not well, or can't be asked for: what is needed is served as
- * before.
- */
+/** A prefetch isn't answered, is answered wrongly, or can't be sent. Leases that are needed are served as before. */
 @Timeout(60)
 class PrefetchFaultsTest {
 
     private static final long UNIT = MemoryDevice.UNIT_BYTES;
     private static final long GRACE_NANOS = 1_000_000_000;
 
-    /** So many of one size, and another is asked for ahead. */
+    /** The number of leases of one size that make the client prefetch another one. */
     private static final int STEADY = 3;
 
-    /** What the lender does with it. */
+    /** The mode says what the lender does with a prefetch. */
     private enum Ahead {
         UNANSWERED,
         WITHOUT_DESCRIPTOR
@@ -85,7 +82,7 @@ class PrefetchFaultsTest {
         }
     }
 
-    /** It doesn't wait for others. */
+    /** Returns whether a message asks for a prefetched lease, since only such a request doesn't wait for others. */
     private static boolean isAhead(final Message message) {
         return message.type() == MessageType.LEASE && message.b() == 0;
     }
@@ -125,7 +122,7 @@ class PrefetchFaultsTest {
                     CompletableFuture.supplyAsync(() -> source.share(UNIT).bytes());
 
             assertEquals(UNIT, shared.get(10, TimeUnit.SECONDS));
-            // Too late by now.
+            // The lender answers, but too late.
             lease(lender.lines().get(0), ahead, UNIT, file);
             final long late = lastLease.get();
             Await.until(
@@ -136,7 +133,7 @@ class PrefetchFaultsTest {
         }
     }
 
-    /** Another thread's growth, say, and what JMX asks. */
+    /** Others are, for example, another thread that grows, and what JMX asks. */
     @Test
     void shouldNotKeepOthersWaitingMeanwhile() throws Exception {
         try (LenderConnection connection = LenderConnection.connect(linux, socket, "a", 30 * GRACE_NANOS);
@@ -157,7 +154,7 @@ class PrefetchFaultsTest {
         }
     }
 
-    /** The lease that was needed is there all the same, and the next ones as well. */
+    /** The lease that was needed is there all the same, and so are the next ones. */
     @Test
     void shouldLeaseThoughItCanNotAskAhead() throws Exception {
         final Linux failing = FakeLender.hooked((call, arguments) -> {
@@ -191,7 +188,7 @@ class PrefetchFaultsTest {
         try (LenderConnection connection = connect(linux)) {
             connection.deadline(Duration.ofMillis(1));
             grow(connection);
-            // At once, as one that is kept goes back after a while, whatever it is.
+            // The lease must go back at once, since a prefetched lease that is kept goes back after a while anyway.
             Await.until(() -> connection.leasedBytes() > STEADY * UNIT || isReturned(), () -> heard);
 
             final Lease lease = connection.lease(UNIT);

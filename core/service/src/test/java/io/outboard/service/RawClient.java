@@ -11,7 +11,7 @@ import io.outboard.service.internal.wire.MessageType;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A client that says whatever a test has it say. */
+/** A raw client sends whatever a test has it send. */
 final class RawClient implements AutoCloseable {
 
     private static final int MOST_MILLIS = 5_000;
@@ -24,7 +24,7 @@ final class RawClient implements AutoCloseable {
         linux.connect(socket, lender);
     }
 
-    /** One that has said who it is. */
+    /** Returns a client that has said who it is. */
     static RawClient known(final Path lender) throws IOException {
         final RawClient client = new RawClient(lender);
         client.send(new Message(MessageType.HELLO, 1, Message.VERSION, 0, 0, "raw"));
@@ -42,7 +42,7 @@ final class RawClient implements AutoCloseable {
         }
     }
 
-    /** The next one; what descriptor comes with it is closed. */
+    /** Returns the next message, and closes a descriptor that comes with it. */
     Message answer() throws IOException {
         final byte[] bytes = new byte[Message.BYTES + 1];
         final int[] descriptor = {Linux.NONE};
@@ -54,14 +54,14 @@ final class RawClient implements AutoCloseable {
         return message;
     }
 
-    /** Until it is so: who receives can't be interrupted. */
+    /** Waits for an event of the socket, since a thread that receives can't be interrupted. */
     private void await(final short event) throws IOException {
         final short[] events = {event};
         linux.poll(new int[] {socket}, events, 1, MOST_MILLIS);
         assertNotEquals(0, events[0], "the lender doesn't answer");
     }
 
-    /** The lender has closed it, and says nothing else before. */
+    /** The lender has closed the connection, and sends nothing before that. */
     void assertClosed() throws IOException {
         int length;
         await(Linux.READABLE);

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Leases go back while one lender after the other ends: each is told of what it knows only. */
+/** Leases go back while one lender after the other ends. Each lender only hears of leases that it knows. */
 @Timeout(60)
 class ReturnRaceTest {
 
@@ -63,7 +63,7 @@ class ReturnRaceTest {
                 line.say(Message.of(MessageType.RETURNED, message.request(), message.a()));
             }
             default -> {
-                // Nothing that matters here.
+                // Other messages don't matter here.
             }
         }
     }

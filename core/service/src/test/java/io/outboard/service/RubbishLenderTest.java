@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What listens at the path isn't a lender, or one with a fault: clients are told, and don't wait for ever. */
+/** What listens at the path isn't a lender, or has a fault. Clients get an error, and don't wait without end. */
 @Timeout(60)
 class RubbishLenderTest {
 
@@ -39,10 +39,10 @@ class RubbishLenderTest {
     private Path socket;
     private volatile boolean ended;
 
-    /** Whether it leaves the connection open when it has said all. */
+    /** Whether the connection stays open after the last answer. */
     private volatile boolean isSilent;
 
-    /** What is answered to one message after the other; an empty array stands for a list without end. */
+    /** The answers, each to one message; an empty array stands for a list without end. */
     private volatile List<byte[]> answers = List.of();
 
     @BeforeEach
@@ -115,7 +115,7 @@ class RubbishLenderTest {
                 return;
             }
             if (answer.length > 0) {
-                // To what it was asked, as that is what rubbish must be to be believed.
+                // The answer names the request that it answers, since a client ignores all others.
                 System.arraycopy(
                         heard, 4, answer, Math.min(4, answer.length), Math.min(4, Math.max(0, answer.length - 4)));
                 linux.send(accepted, answer, Linux.NONE);

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Leases that several clients have on purpose, of this process and of others. */
+/** Several clients have leases on purpose, in this process and in others. */
 @Timeout(60)
 class SharingTest {
 
@@ -73,7 +73,7 @@ class SharingTest {
                 .sum();
     }
 
-    /** The mappings and descriptors of leases that this process has: Linux frees a file with the last of them. */
+    /** Returns this process's mappings and descriptors of leases; Linux frees a file with the last of them. */
     private static List<String> filesOfThisProcess() {
         final List<String> files = new ArrayList<>();
         try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
@@ -82,7 +82,7 @@ class SharingTest {
                 try {
                     files.add(each + " " + Files.readSymbolicLink(each));
                 } catch (final IOException e) {
-                    // That of the listing, closed by now.
+                    // This descriptor was that of the listing, and is closed by now.
                 }
             }
         } catch (final IOException e) {
@@ -129,19 +129,19 @@ class SharingTest {
             assertEquals(2 * UNIT, lender.status().lentBytes());
             assertEquals(2 * UNIT, leasedBytes("other"));
             assertEquals(4711, opened.view(0, 8).getLong(0));
-            // It can still be opened, by who closed it as well.
+            // The lease can still be opened, even by the client that closed it.
             final SharedMemory again = one.open(made.ticket(), false);
             assertEquals(4711, again.view(0, 8).getLong(0));
             again.close();
 
             opened.close();
-            // Whatever that one's quota is.
+            // The lease is counted to that client now, whatever its quota is.
             assertEquals(2 * UNIT, leasedBytes("little"));
             openedToo.close();
             openedToo.close();
 
             assertEquals(0, lender.status().lentBytes());
-            // An earlier test's lender may still be at it.
+            // An earlier test's lender may still be closing its memory.
             Await.until(() -> filesOfThisProcess().isEmpty(), SharingTest::filesOfThisProcess);
             assertThrows(IOException.class, () -> one.open(made.ticket(), false));
         }
@@ -158,7 +158,7 @@ class SharingTest {
                 assertThrows(
                         ReadOnlyBufferException.class, () -> opened.view(0, 8).putLong(0, 1));
             }
-            // And the descriptor itself, which a program of another kind might use otherwise.
+            // The descriptor itself is read-only, too, since a client in another language might map it for writing.
             final int raw = linux.socket(true);
             linux.connect(raw, socket);
             linux.send(raw, new Message(MessageType.HELLO, 1, 1, 0, 0, "raw").toBytes(), Linux.NONE);
@@ -201,7 +201,7 @@ class SharingTest {
             final DeviceOutOfMemoryException full =
                     assertThrows(DeviceOutOfMemoryException.class, () -> one.share(9 * UNIT));
             assertTrue(full.reason().contains("quota"), full::reason);
-            // None of it harmed the connection.
+            // None of these failures harmed the connection.
             final SharedMemory made = one.share(UNIT);
             assertNotEquals(made.ticket(), one.share(UNIT).ticket());
             assertThrows(IllegalArgumentException.class, () -> made.view(UNIT, 1));
@@ -255,7 +255,7 @@ class SharingTest {
         }
     }
 
-    /** False while the client hasn't found the next lender. */
+    /** Tries a request, and returns false while the client hasn't found the next lender. */
     private static boolean isServed(final LeasedMemorySource source) {
         try {
             source.share(UNIT).close();
@@ -266,7 +266,7 @@ class SharingTest {
         }
     }
 
-    /** The next lender is told of it, counts it once, and has no descriptor of it. */
+    /** The next lender is told of a shared lease, counts it once, and has no descriptor of it. */
     @Test
     void shouldBeCountedOnceAndVoidAfterItsLender() throws IOException {
         try (LeasedMemorySource one = connect("one");
@@ -277,7 +277,7 @@ class SharingTest {
             lender.close();
             lender = lender();
 
-            // A lease is answered after all that was said before.
+            // A lease is answered only after all that was said before.
             Await.until(() -> isServed(one) && isServed(other), lender::status);
             assertEquals(2 * UNIT, lender.status().lentBytes());
             assertThrows(IOException.class, () -> other.open(made.ticket(), false));

@@ -82,7 +82,7 @@ class SparesTest {
         assertTrue(made.closed);
     }
 
-    /** A maker may be slower than the lender waits for it. */
+    /** A maker may take longer than the lender waits for it. */
     @Test
     void shouldGoIfItComesAfterTheEnd() {
         spares.asked(4);
@@ -100,7 +100,7 @@ class SparesTest {
         assertEquals(0, spares.next(100));
     }
 
-    /** What is made, and is first heard of when the lender's thread does nothing any more. */
+    /** A spare is made, and the lender only hears of it when its thread does nothing any more. */
     @Test
     void shouldGoIfItIsMadeWhileTheLenderEnds(@TempDir final Path folder) throws Exception {
         Jvm.assumeLeases();
@@ -121,7 +121,7 @@ class SparesTest {
                     isMaking.countDown();
                     never.await();
                 } catch (final InterruptedException e) {
-                    // The lender ends.
+                    // The lender ends, and interrupts this wait.
                     spare.complete(made);
                 }
                 return made;

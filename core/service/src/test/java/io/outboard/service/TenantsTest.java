@@ -21,19 +21,22 @@ import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Many clients in processes of their own, src/test/c/tenant.c, that lease, write, look again and return at random:
- * killed at any moment, or counted at quiet ones. More of them with -Plong, and hours with -Doutboard.long=100.
+ * Many clients in processes of their own, src/test/c/tenant.c, lease, write, read again and give back at random. They
+ * are killed at any moment, or counted at quiet moments. With -Plong the tests take longer, and with
+ * -Doutboard.long=100 they take hours.
  */
 class TenantsTest {
 
     private static final long UNIT = MemoryDevice.UNIT_BYTES;
 
-    /** So many at a time are killed; together they want twice what there is. */
+    /** The number of clients at a time that are killed; together they want twice the memory that there is. */
     private static final int MORTALS = 8;
 
     private static final int SOAKED = 16;
 
-    /** Of all kills: half of them by that time, on an idle machine, and none of them lost. */
+    /**
+     * The number of kills when all random choices are tried; {@link Effort#tries} says how many of them this run tries.
+     */
     private static final int KILLS = 1000;
 
     private static final int SOAK_MILLIS = 8_000;

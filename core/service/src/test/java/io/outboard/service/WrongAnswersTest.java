@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A lender that answers with memory, and not with what was asked for: it isn't taken, and no descriptor of it stays
- * open.
+ * A lender answers with memory, but not with what was asked for. The client doesn't take the memory, and leaves no
+ * descriptor of it open.
  */
 @Timeout(60)
 class WrongAnswersTest {
@@ -69,7 +69,7 @@ class WrongAnswersTest {
         }
     }
 
-    /** Of leases, in this process. */
+    /** Counts this process's descriptors of leases. */
     private static long descriptors() throws IOException {
         long found = 0;
         try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
@@ -77,7 +77,7 @@ class WrongAnswersTest {
                 try {
                     found += Files.readSymbolicLink(each).toString().contains("outboard-lease") ? 1 : 0;
                 } catch (final IOException e) {
-                    // That of the listing, closed by now.
+                    // This descriptor was that of the listing, and is closed by now.
                 }
             }
         }

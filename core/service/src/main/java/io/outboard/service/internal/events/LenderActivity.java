@@ -9,7 +9,8 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
 /**
- * The JFR event of a lender: something that it did. Without a stack, which would be the lender's own thread.
+ * A lender activity is the JFR event of something that a lender did. It has no stack trace, which would only show the
+ * lender's own thread.
  *
  * <p>Confined to one thread. Cost: one load while nobody records.
  */
@@ -52,7 +53,7 @@ public final class LenderActivity extends Event {
         this.kind = kind;
     }
 
-    /** Whether somebody records. */
+    /** Returns whether a recording has this event enabled. */
     public static boolean isWanted() {
         return ASKED.isEnabled();
     }

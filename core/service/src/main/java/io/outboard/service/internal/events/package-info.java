@@ -1,4 +1,4 @@
-/** The lender's events for Java Flight Recorder. */
+/** This package has the lender's events for Java Flight Recorder. */
 @NullMarked
 package io.outboard.service.internal.events;
 

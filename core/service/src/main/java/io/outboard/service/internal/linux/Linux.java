@@ -4,35 +4,35 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /**
- * The calls of Linux that lending needs: Unix sockets that keep messages apart and carry descriptors, files that are
- * memory only, and addresses to map them at. Descriptors don't go to processes that are started.
+ * This interface has the Linux calls that lending needs: Unix sockets that keep messages apart and carry descriptors,
+ * files that exist in memory only, and addresses to map them at. Started processes don't inherit descriptors.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: a system call, and some garbage.
  */
 public interface Linux {
 
-    /** No descriptor. */
+    /** The value that stands for no descriptor. */
     int NONE = -1;
 
-    /** {@link #receive}: nothing is there. */
+    /** The result of {@link #receive} when nothing is there. */
     int NOTHING = -1;
 
-    /** {@link #poll}: something can be read, or the other end is closed. */
+    /** The bit of {@link #poll} for a descriptor that can be read, or whose other end is closed. */
     short READABLE = 1;
 
-    /** {@link #poll}: something can be written. */
+    /** The bit of {@link #poll} for a descriptor that can be written. */
     short WRITABLE = 4;
 
-    /** Longest path of a socket, in bytes. */
+    /** The longest path of a socket, in bytes. */
     int MOST_PATH_BYTES = 107;
 
-    /** Who is at the other end of a socket, as it was when that connected. */
+    /** A peer is the process and the user at the other end of a socket, as they were when that end connected. */
     record Peer(int pid, int uid) {}
 
     /**
-     * A socket that keeps messages apart ({@code SOCK_SEQPACKET}).
+     * Makes a socket that keeps messages apart ({@code SOCK_SEQPACKET}).
      *
-     * @param waits whether to accept and to receive wait until something is there
+     * @param waits whether accepting and receiving wait until something is there
      */
     int socket(boolean waits) throws LinuxException;
 
@@ -40,7 +40,7 @@ public interface Linux {
 
     void listen(int socket) throws LinuxException;
 
-    /** The next connection, which doesn't wait; {@link #NONE} if there is none. */
+    /** Returns the next connection, a socket that doesn't wait, or {@link #NONE}. */
     int accept(int socket) throws LinuxException;
 
     void connect(int socket, Path path) throws LinuxException;
@@ -50,23 +50,23 @@ public interface Linux {
     /**
      * Sends one message, without waiting.
      *
-     * @param descriptor what goes with it, or {@link #NONE}
-     * @return false if there is no room
+     * @param descriptor the descriptor that goes with the message, or {@link #NONE}
+     * @return false if the socket has no room
      */
     boolean send(int socket, byte[] message, int descriptor) throws LinuxException;
 
     /**
-     * Takes the next message. What is longer than the array is cut.
+     * Takes the next message. A message that is longer than the array is cut.
      *
-     * @param descriptor its first element is set to what came with it, or {@link #NONE}, also if this process has
-     *     none left for it; may be of length 0, and then none may come
-     * @throws LinuxException {@link LinuxException#EBADMSG} if more came than may; all are closed then
-     * @return how long it was; 0 if the other end is closed; {@link #NOTHING} if the socket doesn't wait and none
-     *     is there
+     * @param descriptor its first element is set to the descriptor that came, or to {@link #NONE}; also to {@link
+     *     #NONE} if this process has no descriptor left for it. With length 0, no descriptor may come
+     * @throws LinuxException {@link LinuxException#EBADMSG} if more descriptors came than may; all are closed then
+     * @return the length of the message; 0 if the other end is closed; {@link #NOTHING} if the socket doesn't wait and
+     *     no message is there
      */
     int receive(int socket, byte[] message, int[] descriptor) throws LinuxException;
 
-    /** Ends a connection, for both ends and whoever waits; the descriptor stays. */
+    /** Ends a connection for both ends, and wakes whoever waits; the descriptor stays open. */
     void shutdown(int socket);
 
     void close(int descriptor);
@@ -74,46 +74,46 @@ public interface Linux {
     /**
      * Waits until something can be done.
      *
-     * @param descriptors which
-     * @param events what for, each {@link #READABLE} or {@link #WRITABLE} or both; set to what can be done, any
-     *     other bit for an error
-     * @param count how many
-     * @param millis most to wait for, negative for ever
+     * @param descriptors the descriptors to wait for
+     * @param events what to wait for, each {@link #READABLE} or {@link #WRITABLE} or both; set to what can be done,
+     *     with any other bit for an error
+     * @param count how many descriptors
+     * @param millis the longest wait, without a limit if negative
      */
     void poll(int[] descriptors, short[] events, int count, int millis) throws LinuxException;
 
-    /** A descriptor that {@link #poll} sees readable once it was {@link #signal}led. */
+    /** Makes a descriptor that {@link #poll} reports as readable after {@link #signal}. */
     int event() throws LinuxException;
 
     void signal(int event);
 
-    /** It isn't signalled any more. */
+    /** Resets the effect of {@link #signal}. */
     void clear(int event);
 
-    /** A file that is memory only, and has it. */
+    /** Makes a file that exists in memory only, and allocates its memory. */
     int memory(long bytes) throws LinuxException;
 
-    /** Addresses that nobody else is given. To touch them is fatal. */
+    /** Reserves addresses that nobody else is given. Access to them ends the process. */
     long reserve(long bytes) throws LinuxException;
 
-    /** Another descriptor of a file that is memory only, through which it can't be written to. */
+    /** Opens another descriptor of a file that exists in memory only; the file can't be written through it. */
     int openReadOnly(int file) throws LinuxException;
 
-    /** Puts a file behind addresses that are reserved. */
+    /** Maps a file at reserved addresses. */
     void map(long address, long bytes, int file, boolean isReadOnly) throws LinuxException;
 
-    /** Puts what is mapped at some addresses behind others that are reserved, too. */
+    /** Maps what is mapped at some addresses at other, reserved addresses, too. */
     void mapAgain(long from, long to, long bytes) throws LinuxException;
 
-    /** Addresses are reserved as before. */
+    /** Unmaps addresses, which stay reserved. */
     void unmap(long address, long bytes) throws LinuxException;
 
-    /** Whatever is mapped there goes, and others may be given the addresses. */
+    /** Unmaps addresses, which others may be given from then on. */
     void free(long address, long bytes) throws LinuxException;
 
-    /** Memory that is mapped, without a check that it is. */
+    /** Returns a buffer over mapped memory. Whether it is mapped isn't checked. */
     ByteBuffer view(long address, int bytes);
 
-    /** The user that this process works for. */
+    /** Returns the user that this process runs as. */
     int user();
 }

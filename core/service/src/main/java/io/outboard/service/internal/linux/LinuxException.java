@@ -2,7 +2,7 @@ package io.outboard.service.internal.linux;
 
 import java.io.IOException;
 
-/** A call of Linux failed: which, and why. */
+/** A Linux exception says which call of Linux failed, and why. */
 public final class LinuxException extends IOException {
 
     public static final int ENOENT = 2;
@@ -15,7 +15,7 @@ public final class LinuxException extends IOException {
     public static final int ENOSPC = 28;
     public static final int EPIPE = 32;
 
-    /** {@link Linux#receive}: descriptors came that the message can't have. */
+    /** The error number of {@link Linux#receive} when more descriptors came than the message may have. */
     public static final int EBADMSG = 74;
 
     public static final int ECONNRESET = 104;
@@ -35,17 +35,17 @@ public final class LinuxException extends IOException {
         return String.valueOf(super.getMessage());
     }
 
-    /** The {@code errno}. */
+    /** Returns the {@code errno}. */
     public int number() {
         return number;
     }
 
-    /** Whether the process or the machine has no descriptors left. */
+    /** Returns whether the process or the machine has no descriptors left. */
     public boolean isOutOfDescriptors() {
         return number == EMFILE || number == ENFILE;
     }
 
-    /** Whether there is no memory for it. */
+    /** Returns whether there was no memory for the call. */
     public boolean isOutOfMemory() {
         return number == ENOMEM || number == ENOSPC;
     }

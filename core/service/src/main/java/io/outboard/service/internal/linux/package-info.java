@@ -1,4 +1,4 @@
-/** The calls of Linux that lender and clients make. */
+/** This package has the calls of Linux that lender and clients make. */
 @NullMarked
 package io.outboard.service.internal.linux;
 

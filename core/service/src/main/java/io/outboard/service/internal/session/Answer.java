@@ -15,7 +15,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 
 /**
- * What the lender answers to one request: messages, of which the last ends it, and a descriptor that came with that.
+ * An answer is what the lender says to one request: one or more messages, and a descriptor that came with the last one.
  */
 public class Answer {
 
@@ -24,7 +24,7 @@ public class Answer {
     private int descriptor = Linux.NONE;
     private volatile boolean isWhole;
 
-    /** Called by one thread, that which reads. True if that was the last. */
+    /** Adds a message; true if it was the last one. Only the thread that reads calls this. */
     public boolean add(final Message message, final int with) {
         messages.add(message);
         descriptor = with;
@@ -32,25 +32,25 @@ public class Answer {
         return isWhole;
     }
 
-    /** Whether the last message is there. */
+    /** Returns whether the last message is there. */
     public boolean isWhole() {
         return isWhole;
     }
 
-    /** It is complete: who waits for it goes on. */
+    /** Wakes the threads that wait for the answer, which is complete. */
     public void complete() {
         whole.complete(this);
     }
 
-    /** There won't be any. */
+    /** Wakes the threads that wait: there won't be an answer. */
     public void fail(final LenderGoneException failure) {
         whole.completeExceptionally(failure);
     }
 
     /**
-     * Waits for it, through interrupts.
+     * Waits for the answer, even if the thread is interrupted.
      *
-     * @throws LenderGoneException if it doesn't come within that time, or the connection ends first
+     * @throws LenderGoneException if the answer doesn't come within that time, or the connection ends first
      */
     public void await(final long nanos) throws LenderGoneException {
         final long end = System.nanoTime() + nanos;
@@ -76,7 +76,7 @@ public class Answer {
         }
     }
 
-    /** What to throw where the last one refuses a lease of that size to a name that may have so much. */
+    /** Returns the exception to throw when the last message refuses a lease of that size to a name with that quota. */
     public DeviceOutOfMemoryException refusalOf(final long bytes, final String name, final long mostBytes) {
         final Message refused = last();
         final Refusal why = Refusal.of(refused.a());
@@ -105,7 +105,7 @@ public class Answer {
         return last().type() == type;
     }
 
-    /** This, of which a descriptor that came with another type of answer is closed. */
+    /** Closes a descriptor that came with another type of answer, and returns this answer. */
     public Answer withoutDescriptorUnless(final MessageType type, final Linux linux) {
         if (isWhole && !is(type)) {
             closeDescriptor(linux);
@@ -113,14 +113,14 @@ public class Answer {
         return this;
     }
 
-    /** What came isn't wanted. */
+    /** Closes the descriptor that came, as nobody wants it. */
     public void closeDescriptor(final Linux linux) {
         if (descriptor != Linux.NONE) {
             linux.close(descriptor);
         }
     }
 
-    /** What came with the last. */
+    /** Returns the descriptor that came with the last message. */
     public int descriptor() {
         return descriptor;
     }

@@ -15,35 +15,40 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client says to its lender, whichever that is by now: when one ends, the session looks for another at the same
- * path, and tells it what is held.
+ * A session talks to the lender at a path for a client. When a lender ends, the session looks for the next one at the
+ * same path, and tells it what is held.
  *
- * <p>Its thread reads, and calls the {@link Handler}; nobody else's does, and nothing is called while the monitor is
+ * <p>The session's thread reads, and it alone calls the {@link Handler}; no handler is called while the monitor is
  * held. Safe for any number of threads.
  */
 public final class Session implements Runnable {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.service");
 
-    /** What is held and not needed, and how much is in use, is looked at so often. */
+    /** The time between two ticks, which look for leases that aren't needed, and at how much is in use. */
     private static final int TICK_MILLIS = 250;
 
-    /** Between two looks for a lender, at first and at most: a new one waits for a second before it lends. */
+    /**
+     * The first pause between two attempts to find a lender, and below, the longest: a new lender waits for a second
+     * before it lends.
+     */
     private static final int FIRST_PAUSE_MILLIS = 5;
 
     private static final int MOST_PAUSE_MILLIS = 200;
 
-    /** Called by the session's thread: it mustn't wait for an answer. */
+    /** A handler is called by the session's thread, so it mustn't wait for an answer. */
     public interface Handler {
 
         /** The lender wants so much back. */
         void pressed(long bytes);
 
-        /** Now and then. */
+        /** Called every {@link #TICK_MILLIS}. */
         void tick();
     }
 
-    /** A lease; its ticket if it is shared; and whether another client has made it, to which it is counted. */
+    /**
+     * A held lease has a size, a ticket if it is shared, and a flag if it is counted to another client, which made it.
+     */
     private record Held(long bytes, String ticket, boolean isOpened) {}
 
     private final Linux linux;
@@ -52,27 +57,27 @@ public final class Session implements Runnable {
     private final Handler handler;
     private final Thread thread = new Thread(null, this, "outboard-lessee", 0, false);
 
-    /** Lease.Source, by number. Guarded by the monitor, as the others. */
+    /** The held leases, by number. The monitor guards this field and those below. */
     private final Map<Long, Held> held = new TreeMap<>();
 
     private final Map<Integer, Answer> awaited = new HashMap<>();
     private int lastRequest;
     private Message welcome;
 
-    /** Null while there is no lender. */
+    /** The connection to the lender; null while there is none. */
     private @Nullable Wire wire;
 
     private int lenders = 1;
 
-    /** Why there is none. */
+    /** Why there is no lender. */
     private String gone = "";
 
     private boolean closed;
 
-    /** Whether a handler has. Of the thread. */
+    /** Whether a handler has failed. Confined to the session's thread. */
     private boolean hasFailed;
 
-    /** Wakes the thread that looks for a lender. */
+    /** Counted down at the end, to wake the thread if it waits between two attempts to find a lender. */
     private final CountDownLatch ended = new CountDownLatch(1);
 
     private Session(
@@ -90,7 +95,7 @@ public final class Session implements Runnable {
         this.welcome = welcome;
     }
 
-    /** Connects. The thread begins with {@link #start}. */
+    /** Connects to a lender. The thread begins with {@link #start}. */
     public static Session open(final Linux linux, final Path socket, final String name, final Handler handler)
             throws IOException {
         final Wire wire = Wire.open(linux, socket);
@@ -116,7 +121,7 @@ public final class Session implements Runnable {
         return welcome;
     }
 
-    /** But for what others have made and share. */
+    /** Returns the size of all held leases, without those that other clients have made and share. */
     public synchronized long heldBytes() {
         return held.values().stream()
                 .filter(lease -> !lease.isOpened)
@@ -125,11 +130,11 @@ public final class Session implements Runnable {
     }
 
     /**
-     * Says something that is answered.
+     * Sends a request that is answered.
      *
-     * @param answer what takes the answer
-     * @param message its number doesn't matter
-     * @throws LenderGoneException if there is nobody to say it to
+     * @param answer takes the answer
+     * @param message the request; its number is replaced
+     * @throws LenderGoneException if there is no lender
      * @throws IllegalStateException if the session is closed
      */
     public synchronized void ask(final Answer answer, final Message message) throws LenderGoneException {
@@ -146,7 +151,7 @@ public final class Session implements Runnable {
         }
     }
 
-    /** Says something. */
+    /** Sends a message. */
     public synchronized void say(final Message message) throws LenderGoneException {
         if (closed) {
             throw new IllegalStateException("the connection to the lender is closed");
@@ -158,22 +163,22 @@ public final class Session implements Runnable {
         try {
             to.send(message);
         } catch (final IOException e) {
-            // The thread that reads finds out, and looks for another one.
+            // The thread that reads notices, and looks for another lender.
             to.shutdown();
             throw new LenderGoneException(String.valueOf(e.getMessage()), e);
         }
     }
 
-    /** Nobody waits for the answer any more; a lease that comes then goes back. */
+    /** Forgets a request, since nobody waits for the answer any more; a lease that still comes goes back. */
     public synchronized void forget(final Answer answer) {
         awaited.values().remove(answer);
     }
 
     /**
-     * A lease isn't held any more, and the lender is told so: at once, or a lender that is found in between would hear
-     * of a lease that comes back and was never stated.
+     * Removes a lease from those that are held, and tells the lender at once. Otherwise, a lender that is found in
+     * between would be given back a lease that it had never been told of.
      *
-     * @return what will be answered; null if it wasn't held, or there is nobody to be told
+     * @return the answer to wait for; null if the lease wasn't held, or there is no lender
      */
     public synchronized @Nullable Answer giveBack(final long lease) {
         final Answer answer = new Answer();
@@ -184,7 +189,7 @@ public final class Session implements Runnable {
             ask(answer, Message.of(MessageType.RETURN, 0, lease));
             return answer;
         } catch (final LenderGoneException e) {
-            // The next one isn't told of it.
+            // The next lender isn't told of the lease.
             return null;
         }
     }
@@ -201,8 +206,6 @@ public final class Session implements Runnable {
         }
     }
 
-    // The thread
-
     @Override
     public void run() {
         Wire from = wire();
@@ -212,7 +215,7 @@ public final class Session implements Runnable {
             } catch (final IOException e) {
                 lost(from, String.valueOf(e.getMessage()));
             } catch (final RuntimeException | Error e) {
-                // Nobody else would tell those who wait.
+                // Only this thread can tell those who wait for an answer.
                 lost(from, "this client failed: " + e);
             }
             from = reconnect();
@@ -263,12 +266,12 @@ public final class Session implements Runnable {
         guard(answer::complete);
     }
 
-    /** What others do in this thread doesn't end it, or nobody would read what the rest waits for. */
+    /** Runs what a handler does. Its failure must not end this thread, or nobody would read what others wait for. */
     private void guard(final Runnable action) {
         try {
             action.run();
         } catch (final RuntimeException | Error e) {
-            // Once, since what is done now and then would fail as often.
+            // Only the first failure is a warning, since something that fails in each tick would flood the log.
             final System.Logger.Level level = hasFailed ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING;
             hasFailed = true;
             LOGGER.log(level, "a user of leases failed", e);
@@ -303,7 +306,7 @@ public final class Session implements Runnable {
         failed.forEach(answer -> guard(() -> answer.fail(new LenderGoneException(reason, null))));
     }
 
-    /** The next lender's; null once this is closed. */
+    /** Connects to the next lender, or returns null once the session is closed. */
     private @Nullable Wire reconnect() {
         int pause = FIRST_PAUSE_MILLIS;
         while (rest(pause)) {
@@ -323,17 +326,17 @@ public final class Session implements Runnable {
         return null;
     }
 
-    /** False if this is closed. */
+    /** Pauses; false if the session is closed. */
     private boolean rest(final int millis) {
         try {
             return !ended.await(millis, TimeUnit.MILLISECONDS);
         } catch (final InterruptedException e) {
-            // Nobody's business with this thread.
+            // An interrupt means nothing to this thread.
             return true;
         }
     }
 
-    /** How many lenders there have been, one after the other. */
+    /** Returns how many lenders this session has had, one after the other. */
     synchronized int lenders() {
         return lenders;
     }

@@ -6,17 +6,19 @@ import io.outboard.service.internal.wire.MessageType;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Who uses what a connection has leased: asked to give back in a thread of its own, and how much is in use. */
+/**
+ * Users use what a connection has leased. They are asked to give back in a thread of their own, and how much they use.
+ */
 public final class Users {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.service");
 
     private final List<MemoryUser> users = new CopyOnWriteArrayList<>();
 
-    /** Of the session's thread. */
+    /** The bytes in use that the lender was told last. Confined to the session's thread. */
     private long toldBytes = -1;
 
-    /** Which lender was told. */
+    /** The lender that was told, as {@link Session#lenders} counts them. */
     private int toldLender;
 
     public void add(final MemoryUser user) {
@@ -27,9 +29,7 @@ public final class Users {
         users.remove(user);
     }
 
-    /**
-     * Has so much given back if it is more than 0, which may take as long as the device works; then the lender is told.
-     */
+    /** Has users give back so much, if more than 0, and tells the lender. May take as long as the device works. */
     public void press(final long bytes, final Session session) {
         final Thread thread = new Thread(null, () -> ease(bytes, session), "outboard-pressed", 0, false);
         thread.setDaemon(true);
@@ -54,7 +54,7 @@ public final class Users {
         }
     }
 
-    /** Whatever it fails with, the others are asked. */
+    /** Asks one user to give back. If it fails, whatever the failure, the others are still asked. */
     private static void giveBack(final MemoryUser user, final long bytes) {
         try {
             user.giveBack(bytes);
@@ -67,11 +67,11 @@ public final class Users {
         try {
             session.say(Message.of(MessageType.EASED, 0));
         } catch (final LenderGoneException | IllegalStateException e) {
-            // Then nobody waits for it.
+            // The lender is gone, and doesn't wait for the answer.
         }
     }
 
-    /** Tells the lender how much is in use, if that has changed or the lender is another one. */
+    /** Tells the lender how much is in use, if that has changed, or if there is another lender. */
     public void tell(final Session session) {
         if (users.isEmpty()) {
             return;
@@ -84,7 +84,7 @@ public final class Users {
                 toldBytes = usedBytes;
                 toldLender = lender;
             } catch (final LenderGoneException | IllegalStateException e) {
-                // The next one is told.
+                // The next lender is told.
                 toldBytes = -1;
             }
         }

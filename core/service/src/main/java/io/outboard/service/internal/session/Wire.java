@@ -11,12 +11,12 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A client's end of a connection: it sends without waiting for long, and one thread reads. The socket's number is
- * another's as soon as it is closed, so who sends and who closes hold the monitor.
+ * A wire is a client's end of a connection. It sends without waiting for long, and one thread reads. Once the socket is
+ * closed, its number may become another file's, so a thread that sends or closes holds the monitor.
  */
 public final class Wire {
 
-    /** A lender reads at once; one that doesn't for so long is as good as gone. */
+    /** The longest wait to send. A lender reads at once, so one that doesn't read for so long is as good as gone. */
     private static final int SEND_MILLIS = 5_000;
 
     private static final int ANSWER_MILLIS = 10_000;
@@ -30,10 +30,10 @@ public final class Wire {
         this.socket = socket;
     }
 
-    /** What came, with the descriptor or {@link Linux#NONE}. */
+    /** A message that came has its descriptor with it, or {@link Linux#NONE}. */
     public record Incoming(Message message, int descriptor) {}
 
-    /** Connects, and checks that the lender is this user's, too. */
+    /** Connects, and checks that the lender runs as the same user. */
     public static Wire open(final Linux linux, final Path path) throws IOException {
         final Wire wire = new Wire(linux, linux.socket(true));
         boolean done = false;
@@ -55,7 +55,7 @@ public final class Wire {
         }
     }
 
-    /** Says who this is; the lender's welcome. */
+    /** Tells the lender who this client is, and returns its welcome. */
     public Message hello(final String name, final boolean observes) throws IOException {
         send(new Message(MessageType.HELLO, 0, Message.VERSION, observes ? Message.OBSERVER : 0, 0, name));
         final Message answer = answer();
@@ -72,7 +72,7 @@ public final class Wire {
         return answer;
     }
 
-    /** The next message, which must come soon, and without a descriptor. */
+    /** Returns the next message, which must come soon, and without a descriptor. */
     public Message answer() throws IOException {
         if (!await(ANSWER_MILLIS)) {
             throw new IOException("the lender doesn't answer, after " + ANSWER_MILLIS + " ms");
@@ -101,14 +101,16 @@ public final class Wire {
         }
     }
 
-    /** Whether something can be read, or the connection has ended, within that time. The one that reads. */
+    /**
+     * Returns whether, within that time, a message or the end of the connection comes. Only for the thread that reads.
+     */
     public boolean await(final int millis) throws IOException {
         final short[] events = {Linux.READABLE};
         linux.poll(new int[] {socket}, events, 1, millis);
         return events[0] != 0;
     }
 
-    /** The next message; waits for it. The one that reads. */
+    /** Waits for the next message and returns it. Only for the thread that reads. */
     public Incoming receive() throws IOException {
         final byte[] bytes = new byte[Message.BYTES + 1];
         final int[] descriptor = new int[1];
@@ -119,7 +121,7 @@ public final class Wire {
             if (e.number() != LinuxException.ECONNRESET) {
                 throw e;
             }
-            // The lender has closed without reading all; what it has said before is still there.
+            // The lender has closed without reading everything; what it has sent before is still there.
             length = linux.receive(socket, bytes, descriptor);
         }
         if (length == 0) {
@@ -139,14 +141,14 @@ public final class Wire {
         }
     }
 
-    /** Wakes the one that reads, which closes. */
+    /** Wakes the thread that reads, which then closes the wire. */
     public synchronized void shutdown() {
         if (!closed) {
             linux.shutdown(socket);
         }
     }
 
-    /** The one that reads. Idempotent. */
+    /** Closes the wire; only for the thread that reads. Idempotent. */
     public synchronized void close() {
         if (!closed) {
             closed = true;

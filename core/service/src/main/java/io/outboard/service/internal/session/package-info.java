@@ -1,5 +1,6 @@
 /**
- * A client's talk with its lender: the socket, what is asked and answered, and the next lender when one ends.
+ * This package has a client's talk with its lender: the socket, requests and answers, and the search for the next
+ * lender when one ends.
  */
 @NullMarked
 package io.outboard.service.internal.session;

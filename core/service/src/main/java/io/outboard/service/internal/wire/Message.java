@@ -6,7 +6,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /**
- * One message, 64 bytes, little-endian:
+ * A message has 64 bytes, little-endian:
  *
  * <pre>{@code
  *    0  int   type
@@ -19,19 +19,23 @@ import java.nio.charset.StandardCharsets;
  */
 public record Message(MessageType type, int request, long a, long b, long c, String text) {
 
-    /** Of any message. */
+    /** The size of any message, in bytes. */
     public static final int BYTES = 64;
 
-    /** Of the text. */
+    /** The size of the text, in bytes. */
     public static final int MOST_TEXT_BYTES = 32;
 
-    /** What the messages of this class mean to say. Another one is refused. */
+    /** The version of the protocol that this class speaks. Other versions are refused. */
     public static final long VERSION = 1;
 
-    /** In {@code b} of {@link MessageType#HELLO}: asks about others, and leases nothing. */
+    /**
+     * The value of {@code b} in {@link MessageType#HELLO} of a connection that asks for the status and leases nothing.
+     */
     public static final long OBSERVER = 1;
 
-    /** In {@code a} of {@link MessageType#OPEN}: the descriptor is to be mapped to be read only. */
+    /**
+     * The value of {@code a} in {@link MessageType#OPEN} that asks for a descriptor that can't be mapped for writing.
+     */
     public static final long READ_ONLY = 1;
 
     private static final int A = 8;
@@ -51,7 +55,7 @@ public record Message(MessageType type, int request, long a, long b, long c, Str
         return new Message(type, request, a, b, 0, "");
     }
 
-    /** As it is sent; of a text that is too long as many whole characters as there is room for. */
+    /** Returns the message as it is sent. A text that is too long is cut at a whole character. */
     public byte[] toBytes() {
         final ByteBuffer buffer = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN);
         buffer.putInt(type.code()).putInt(request).putLong(a).putLong(b).putLong(c);
@@ -59,7 +63,7 @@ public record Message(MessageType type, int request, long a, long b, long c, Str
         return buffer.array();
     }
 
-    /** The longest beginning for which there is room. */
+    /** Returns the longest beginning of the text that fits. */
     private static String cut(final String text) {
         int end = Math.min(text.length(), MOST_TEXT_BYTES);
         while (text.substring(0, end).getBytes(StandardCharsets.UTF_8).length > MOST_TEXT_BYTES) {
@@ -69,11 +73,11 @@ public record Message(MessageType type, int request, long a, long b, long c, Str
     }
 
     /**
-     * Reads what has come.
+     * Reads a message from bytes that have come.
      *
-     * @param bytes at least as many as came
+     * @param bytes the bytes that came, and maybe more
      * @param length how many came, or one more than {@link #BYTES} if that is less
-     * @throws ProtocolException if that is no message
+     * @throws ProtocolException if the bytes are no message
      */
     public static Message read(final byte[] bytes, final int length) throws ProtocolException {
         if (length != BYTES) {

@@ -2,9 +2,11 @@ package io.outboard.service.internal.wire;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a message says; {@code docs/service-protocol.md} says more. A number never gets another meaning. */
+/**
+ * A message type says what a message means; see {@code docs/service-protocol.md}. A number never gets another meaning.
+ */
 public enum MessageType {
-    // What clients say.
+    // Clients send these types.
     HELLO(1),
     HELD(2),
     LEASE(3),
@@ -15,7 +17,7 @@ public enum MessageType {
     SHARE(8),
     OPEN(9),
 
-    // What the lender says.
+    // The lender sends these types.
     WELCOME(65),
     LEASED(66),
     HOLDER(67),

@@ -1,8 +1,8 @@
 package io.outboard.service.internal.wire;
 
-/** Why something is refused: {@code a} of {@link MessageType#REFUSED}. */
+/** A refusal is the reason why something is refused: {@code a} of {@link MessageType#REFUSED}. */
 public enum Refusal {
-    /** Others hold the memory; who, came before. */
+    /** Others hold the memory; the messages before name them. */
     FULL(1, "the device is full"),
 
     /** The client's name may have no more. */
@@ -20,10 +20,10 @@ public enum Refusal {
     /** There are as many clients as there may be. */
     CROWDED(6, "the lender has too many clients"),
 
-    /** What was asked for isn't anything that can be; the text says which rule it breaks. */
+    /** The request is impossible; the text says which rule it breaks. */
     WRONG(7, "the request is wrong"),
 
-    /** No shared lease has it: it never had, all have closed it, or another lender made it. */
+    /** No shared lease has the ticket: none ever had, all clients have closed it, or another lender made it. */
     TICKET(8, "no shared lease has this ticket");
 
     private final int code;
@@ -38,12 +38,12 @@ public enum Refusal {
         return code;
     }
 
-    /** As a person reads it. */
+    /** Returns the reason for a person to read. */
     public String sentence() {
         return sentence;
     }
 
-    /** {@link #FAILED} for a code that isn't known. */
+    /** Returns the refusal of a code; {@link #FAILED} for an unknown one. */
     public static Refusal of(final long code) {
         for (final Refusal refusal : values()) {
             if (refusal.code == code) {

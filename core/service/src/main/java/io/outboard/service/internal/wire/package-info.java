@@ -1,4 +1,4 @@
-/** The layout of messages between lender and client, and the reasons of a refusal. */
+/** This package has the layout of messages between lender and client, and the reasons of a refusal. */
 @NullMarked
 package io.outboard.service.internal.wire;
 

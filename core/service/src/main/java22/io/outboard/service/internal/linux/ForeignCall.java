@@ -9,10 +9,12 @@ import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
-/** A call of Linux with its {@code errno}, made again if a signal interrupts it. */
+/**
+ * A foreign call makes a call of Linux and gets its {@code errno}. The call is made again if a signal interrupts it.
+ */
 final class ForeignCall {
 
-    /** Takes the {@code errno}. */
+    /** The layout of the state that takes the {@code errno}. */
     static final StructLayout STATE = Linker.Option.captureStateLayout();
 
     private static final Linker LINKER = Linker.nativeLinker();
@@ -28,12 +30,12 @@ final class ForeignCall {
                 Linker.Option.captureCallState("errno"));
     }
 
-    /** One call, or the same again; the segment takes its {@code errno}. */
+    /** A call can be made several times; the segment takes its {@code errno}. */
     interface Call {
         long make(Arena arena, MemorySegment state) throws Throwable;
     }
 
-    /** The result, 0 or more. */
+    /** Returns the result, 0 or more. */
     static long call(final String name, final Call call) throws LinuxException {
         final long result = attempt(call);
         if (result < 0) {
@@ -42,7 +44,7 @@ final class ForeignCall {
         return result;
     }
 
-    /** The result, or the error's number below 0. */
+    /** Returns the result, or the error's number below 0. */
     static long attempt(final Call call) {
         try (Arena arena = Arena.ofConfined()) {
             final MemorySegment state = arena.allocate(STATE);
@@ -61,7 +63,9 @@ final class ForeignCall {
         }
     }
 
-    /** A downcall itself throws nothing, but its signature must allow for everything. */
+    /**
+     * Returns what to throw for a failed downcall. A downcall throws nothing, but its signature allows for everything.
+     */
     static RuntimeException unexpected(final Throwable thrown) {
         if (thrown instanceof final Error e) {
             throw e;

@@ -14,8 +14,8 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /**
- * The calls of Linux by {@code java.lang.foreign}, for JDK 22 and newer. Constants and layouts are those of x86-64 and
- * AArch64:
+ * This class makes the calls of Linux by {@code java.lang.foreign}, for JDK 22 and newer. Constants and layouts are
+ * those of x86-64 and AArch64:
  *
  * <pre>{@code
  *   sockaddr_un, 110 bytes     msghdr, 56 bytes          cmsghdr with a descriptor, 24 bytes
@@ -28,7 +28,7 @@ import java.nio.file.Path;
  *    6  short revents          48  int    flags          ucred, 12 bytes: int pid, int uid, int gid
  * }</pre>
  *
- * <p>A call that a signal interrupts is made again, but for {@code close}.
+ * <p>A call that a signal interrupts is made again, except {@code close}.
  */
 public final class LinuxCalls implements Linux {
 
@@ -120,7 +120,7 @@ public final class LinuxCalls implements Linux {
     /**
      * Finds the calls.
      *
-     * @return them
+     * @return the calls
      * @throws IOException if this isn't Linux, or the program forbids native access
      */
     public static Linux find() throws IOException {
@@ -211,7 +211,7 @@ public final class LinuxCalls implements Linux {
         final long received = ForeignCall.attempt((arena, state) -> {
             final MemorySegment header = header(arena, message.length, takes);
             if (takes) {
-                // With its padding there would be room for a second one.
+                // The length excludes the padding, which would make room for a second descriptor.
                 header.set(JAVA_LONG, MSGHDR_CONTROLLEN, CMSG_LEN);
             }
             final long length = (long) RECVMSG.invokeExact(state, socket, header, MSG_CMSG_CLOEXEC);
@@ -225,7 +225,7 @@ public final class LinuxCalls implements Linux {
                         && control.get(JAVA_INT, CMSG_TYPE) == SCM_RIGHTS;
                 descriptor[0] = rights ? control.get(JAVA_INT, CMSG_DATA) : NONE;
             }
-            // Of one alone nothing is left out but where this process has none left for it.
+            // If exactly one descriptor was sent, it is only left out when this process has no descriptor left for it.
             final boolean isLeftOut = (header.get(JAVA_INT, MSGHDR_FLAGS) & MSG_CTRUNC) != 0;
             return isLeftOut && !(takes && descriptor[0] == NONE) ? -LinuxException.EBADMSG : length;
         });
@@ -239,7 +239,7 @@ public final class LinuxCalls implements Linux {
         return (int) ForeignCall.call("recvmsg", (arena, state) -> received);
     }
 
-    /** A msghdr for one message, with room for a descriptor or without, all of it in the arena. */
+    /** Makes a {@code msghdr} for one message, with or without room for a descriptor, all of it in the arena. */
     private static MemorySegment header(final Arena arena, final int bytes, final boolean control) {
         final MemorySegment header = arena.allocate(MSGHDR_BYTES, Long.BYTES);
         final MemorySegment part = arena.allocate(IOVEC_BYTES, Long.BYTES);
@@ -273,7 +273,8 @@ public final class LinuxCalls implements Linux {
     @Override
     public void close(final int descriptor) {
         try (Arena arena = Arena.ofConfined()) {
-            // Closed even if a signal interrupts it: by then another thread may have been given the number.
+            // The descriptor is closed even if a signal interrupts the call: by then another thread may have been given
+            // the number.
             final int ignored = (int) CLOSE.invokeExact(arena.allocate(ForeignCall.STATE), descriptor);
         } catch (final Throwable e) {
             throw ForeignCall.unexpected(e);
@@ -320,7 +321,7 @@ public final class LinuxCalls implements Linux {
                 (int) MEMFD_CREATE.invokeExact(state, arena.allocateFrom("outboard-lease"), MFD_CLOEXEC));
         boolean done = false;
         try {
-            // Sets the length as well.
+            // This call also sets the file's length.
             ForeignCall.call("fallocate", (arena, state) -> (int) FALLOCATE.invokeExact(state, file, 0, 0L, bytes));
             done = true;
             return file;
@@ -348,7 +349,7 @@ public final class LinuxCalls implements Linux {
         map(address, bytes, isReadOnly ? PROT_READ : PROT_READ_WRITE, MAP_SHARED | MAP_FIXED, file);
     }
 
-    /** Of a shared mapping, {@code mremap} of 0 bytes makes another one, and leaves the first. */
+    /** Calls {@code mremap} with 0 bytes, which makes another mapping of a shared one, and leaves the first. */
     @Override
     public void mapAgain(final long from, final long to, final long bytes) throws LinuxException {
         ForeignCall.call("mremap", (arena, state) ->

@@ -47,7 +47,7 @@ class MessageTest {
         assertEquals(Refusal.FAILED, Refusal.of(1234));
     }
 
-    /** Two bytes each, and four. */
+    /** The characters have two bytes each, and four. */
     @Test
     void shouldCutTextsBetweenCharacters() throws ProtocolException {
         assertEquals("a" + "\u00e4".repeat(15), textAfter("a" + "\u00e4".repeat(16)));
