@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One block as a walk shows it. */
+/** A block is recorded here as a walk shows it. */
 public record Block(long address, long sizeBytes, boolean free) {
 
     public static List<Block> of(final Strategy strategy) {
@@ -14,7 +14,7 @@ public record Block(long address, long sizeBytes, boolean free) {
         return blocks;
     }
 
-    /** Blocks as they would be if free neighbours merged. */
+    /** Returns the blocks as they would be if free neighbours merged. */
     public static List<Block> merged(final List<Block> blocks) {
         final List<Block> merged = new ArrayList<>();
         for (final Block block : blocks) {

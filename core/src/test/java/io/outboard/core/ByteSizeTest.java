@@ -89,7 +89,7 @@ class ByteSizeTest {
         assertEquals(exact, ByteSize.exact(bytes));
     }
 
-    /** Bytes are in brackets if the rest isn't all of the size. */
+    /** The exact bytes follow in brackets if the text would otherwise leave some out. */
     @Test
     void shouldReadBackWhatItWroteExactly() {
         for (int log2 = 10; log2 < 62; log2++) {

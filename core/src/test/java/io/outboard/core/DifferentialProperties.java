@@ -14,9 +14,9 @@ import net.jqwik.api.lifecycle.AddLifecycleHook;
 import net.jqwik.api.lifecycle.PropagationMode;
 
 /**
- * The same random operations on every strategy: after each, every one of them agrees with the model of its own live
- * blocks. What the strategies are, a subclass says, in a module that sees them all. As for the seed, see {@link
- * StrategyModelProperties}.
+ * The same random operations run on every strategy. After each operation, the strategy agrees with the model of its own
+ * live blocks. A subclass names the strategies, in a module that sees them all. {@link StrategyModelProperties} says
+ * how to set the seed.
  */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 public abstract class DifferentialProperties {
@@ -24,20 +24,20 @@ public abstract class DifferentialProperties {
     private static final int MAX_BLOCKS = 1024;
 
     /**
-     * A strategy and what the contract leaves to it.
+     * A subject is a strategy and what the contract leaves to it.
      *
-     * @param provider makes it
+     * @param provider the strategy's provider
      * @param blockBytes as {@link StrategyModelProperties#blockBytes}
      * @param coalesces as {@link StrategyModelProperties#coalesces}
      */
     public record Subject(StrategyProvider provider, LongBinaryOperator blockBytes, boolean coalesces) {}
 
     /**
-     * The strategies to compare.
+     * Returns the strategies to compare.
      *
-     * @param region what each divides
+     * @param region the region that each of them divides
      * @param options granule and table sizes of each
-     * @return one for each strategy
+     * @return a subject for each strategy
      */
     protected abstract List<Subject> subjects(Region region, StrategyOptions options);
 
@@ -73,7 +73,9 @@ public abstract class DifferentialProperties {
         return StrategyModelProperties.anyOperations();
     }
 
-    /** From half a dozen granules to a few hundred thousand, starting at a granule, ending anywhere. */
+    /**
+     * Returns regions of half a dozen granules to a few hundred thousand, which start at a granule and end anywhere.
+     */
     @Provide
     Arbitrary<Region> regions() {
         final long granuleBytes = StrategyOptions.DEFAULTS.granuleBytes();

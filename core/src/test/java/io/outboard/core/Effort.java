@@ -4,58 +4,58 @@ import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 
 /**
- * This class says how much the tests do that try chances. By default they do a part, another in each run, so that many
- * runs come to all; with {@code -Plong}, which is {@code -Doutboard.long=1}, all of it; with {@code
- * -Doutboard.long=100} a hundred times as much.
+ * This class says how much the tests do that try random cases. By default they try a part, a different one in each run,
+ * so that many runs try all. With {@code -Plong}, which is {@code -Doutboard.long=1}, they try all; with {@code
+ * -Doutboard.long=100}, a hundred times as much.
  */
 public final class Effort {
 
-    /** One in so many seeds is tried, since each takes its time. */
+    /** A run tries one in so many seeds, since each takes its time. */
     static final int SEEDS_PART = 20;
 
-    /** One in so many of a property's tries, and of rounds, is made; the thorough build has twice as many. */
+    /** A run makes one in so many of a property's tries, and of rounds; the thorough build makes twice as many. */
     private static final int TRIES_PART = 8;
 
-    /** All of it so many times; 0 for a part. */
+    /** The number by which all tries are multiplied; 0 for a part of them. */
     private static final int TIMES = Integer.getInteger("outboard.long", 0);
 
     private static final RandomGenerator RANDOM = RandomGenerator.getDefault();
 
-    /** Which of several is in turn in this run. */
+    /** A random number that decides which of several things are in turn in this run. */
     private static final int TURN = RANDOM.nextInt() & Integer.MAX_VALUE;
 
-    /** Seeds of a run: what fails names its own. */
+    /** Seeds are those that a run tries; a test that fails names its own. */
     public record Seeds(long first, long last) {}
 
     private Effort() {}
 
-    /** At least 1: by so much a limit is to be longer than that of all. */
+    /** Returns by how much a time limit must be multiplied; at least 1. */
     public static int times() {
         return Math.max(1, TIMES);
     }
 
-    /** Tells whether all is tried, or more. */
+    /** Tells whether all cases are tried, or even more. */
     public static boolean isLong() {
         return TIMES != 0;
     }
 
-    /** A part of the seeds 1 to {@code all}, those in a row from anywhere; or all. */
+    /** Returns consecutive seeds from 1 to {@code all}, which start anywhere; or all of them. */
     public static Seeds seeds(final long all) {
         return TIMES == 0 ? part(all, RANDOM) : new Seeds(1, all * TIMES);
     }
 
-    /** Tries or rounds, of so many. */
+    /** Returns how many tries or rounds to make, of so many. */
     public static int tries(final int all) {
         final int part = Boolean.getBoolean("outboard.thorough") ? TRIES_PART / 2 : TRIES_PART;
         return TIMES == 0 ? (all + part - 1) / part : Math.multiplyExact(all, TIMES);
     }
 
-    /** Computes how long a test goes on: nanoseconds, of so many milliseconds. */
+    /** Returns how long a test goes on, in nanoseconds, of so many milliseconds. */
     public static long nanoseconds(final int allMilliseconds) {
         return TimeUnit.MILLISECONDS.toNanos(tries(allMilliseconds));
     }
 
-    /** Tells whether one of {@code of} things is for this run: one by default, or all. */
+    /** Tells whether one of {@code of} things is in turn in this run: one of them by default, or all. */
     public static boolean isInTurn(final int index, final int of) {
         return TIMES != 0 || TURN % of == index;
     }

@@ -16,8 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * These tests say what {@link HandleStrategy} promises, beside all that a strategy does. Each strategy that has
- * handles has a subclass that supplies {@link #create} and no more.
+ * These tests say what {@link HandleStrategy} promises beyond {@link Strategy}. Each strategy with handles has a
+ * subclass that supplies {@link #create} and no more.
  */
 public abstract class HandleStrategyContractTest extends StrategyContractTest {
 
@@ -115,9 +115,7 @@ public abstract class HandleStrategyContractTest extends StrategyContractTest {
         assertWhole(strategy);
     }
 
-    // Wrong names
-
-    /** One bit off, each of them, of a handle of every kind of block. */
+    /** Each wrong handle differs by one bit from the handle of a block; there are blocks of every kind. */
     @Test
     void shouldRefuseEveryHandleThatNamesNoBlock() {
         final HandleStrategy strategy = withHandles(64);
@@ -161,7 +159,7 @@ public abstract class HandleStrategyContractTest extends StrategyContractTest {
         assertMessage(thrown, "0x" + Long.toHexString(address) + ", so it was freed already, ");
     }
 
-    /** Whatever its record is used for by then. */
+    /** The handle is refused, whatever its record is used for by then. */
     @Test
     void shouldRefuseAHandleWhenWhatItNamedHasBecomeAPartOfAnotherBlock() {
         assumeBlockOf(64);
@@ -184,7 +182,7 @@ public abstract class HandleStrategyContractTest extends StrategyContractTest {
         assertWhole(strategy);
     }
 
-    /** No name tells such blocks apart, and neither does an address. */
+    /** A handle doesn't tell such blocks apart, and neither does an address. */
     @Test
     void shouldGiveTheSameHandleToABlockInTheSamePlaceThatFollows() {
         assumeCoalesces();
@@ -235,8 +233,6 @@ public abstract class HandleStrategyContractTest extends StrategyContractTest {
         assertWhole(strategy);
     }
 
-    // From one name to the other
-
     @Test
     void shouldNameABlockByAddressAndByHandleInTurn() {
         final HandleStrategy strategy = withHandles(64);
@@ -282,8 +278,6 @@ public abstract class HandleStrategyContractTest extends StrategyContractTest {
         assertThrowsUnchanged(InvalidAddressException.class, strategy, () -> strategy.nameByHandle(-1));
     }
 
-    // Retired
-
     @Test
     void shouldRetireByHandleAndRelease() {
         final HandleStrategy strategy = withHandles(8);
@@ -318,8 +312,6 @@ public abstract class HandleStrategyContractTest extends StrategyContractTest {
         assertWhole(strategy);
     }
 
-    // Tables that grow, garbage
-
     @Test
     void shouldKeepHandlesWhileItsTablesGrow() {
         final HandleStrategy growing = withHandles(new Region(BASE, 2000 * 4 * LARGE), OPTIONS.growing(1));
@@ -340,7 +332,7 @@ public abstract class HandleStrategyContractTest extends StrategyContractTest {
         assertWhole(growing);
     }
 
-    /** The least of a few rounds counts, as in {@code shouldMakeNoGarbage}. */
+    /** The least garbage of a few rounds counts, as in {@code shouldMakeNoGarbage}. */
     @Test
     void shouldMakeNoGarbageByHandle() {
         final HandleStrategy strategy = withHandles(new Region(BASE, OperationMix.REGION_BYTES), OPTIONS);
@@ -362,7 +354,7 @@ public abstract class HandleStrategyContractTest extends StrategyContractTest {
         for (int i = 0; i < 50_000; i++) {
             random = random * 6364136223846793005L + 1442695040888963407L;
             final int slot = (int) (random >>> 58);
-            // 0 is a handle, too: what is held is one more.
+            // A slot holds 1 more than its handle, since 0 is a handle, too.
             if (handles[slot] == 0) {
                 handles[slot] = 1 + strategy.allocateByHandle(1 + (random >>> 20 & 0xFFFF));
             } else if ((random >>> 16 & 3) == 0) {

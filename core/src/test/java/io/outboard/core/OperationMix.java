@@ -3,18 +3,18 @@ package io.outboard.core;
 import java.util.Arrays;
 
 /**
- * Mixed operations on up to 64 blocks, or more, some of them retired, the same for the same seed; makes no garbage of
- * its own.
+ * An operation mix makes random operations on up to 64 blocks, or more, some of them retired. They are the same for the
+ * same seed, and make no garbage themselves.
  */
 final class OperationMix {
 
-    /** A region of this size is full now and then. */
+    /** The size of a region that is full now and then. */
     static final long REGION_BYTES = 1L << 20;
 
     private static final int SLOTS = 64;
     private static final BlockVisitor IGNORE = (address, sizeBytes, free) -> {};
 
-    /** A slot holds this less the name of its retired block: less than any address, and than no address. */
+    /** A slot with a retired block holds this minus the block's name: less than any address, and than NO_SPACE. */
     private static final long RETIRED = -2;
 
     private final long[] addresses;
@@ -24,14 +24,14 @@ final class OperationMix {
         this(seed, SLOTS);
     }
 
-    /** On up to so many blocks: a power of two, up to 2^11. */
+    /** Makes a mix on up to so many blocks: a power of two, up to 2^11. */
     OperationMix(final long seed, final int slots) {
         random = seed;
         addresses = new long[slots];
         Arrays.fill(addresses, Strategy.NO_SPACE);
     }
 
-    /** One operation for each element of {@code answers}: what the strategy answered goes there. */
+    /** Makes one operation for each element of {@code answers}, and stores the strategy's answer there. */
     void run(final Strategy strategy, final long[] answers) {
         for (int i = 0; i < answers.length; i++) {
             random = random * 6364136223846793005L + 1442695040888963407L;

@@ -6,11 +6,12 @@ import net.jqwik.api.lifecycle.PropertyExecutor;
 import net.jqwik.api.lifecycle.PropertyLifecycleContext;
 
 /**
- * Lets {@code -Doutboard.seed} replace a property's seed, which is another in each run, and {@link Effort} its tries.
+ * This hook lets {@code -Doutboard.seed} replace a property's seed, which is random otherwise, and {@link Effort} its
+ * number of tries.
  */
 public final class SeedFromSystemProperties implements AroundPropertyHook {
 
-    /** Made by jqwik. */
+    /** Creates the hook; jqwik does so. */
     public SeedFromSystemProperties() {}
 
     @Override

@@ -16,7 +16,7 @@ class StatisticsTest {
         assertEquals(0.0, new Statistics(1000, 600, 600, 400, 1, 1, 1).externalFragmentation());
     }
 
-    /** Equation 3 of Vinkler and Havran. */
+    /** The formula is equation 3 of Vinkler and Havran. */
     @Test
     void shouldBeFragmentedByTheShareOutsideOfTheLargestFreeBlock() {
         assertEquals(0.75, new Statistics(1000, 800, 200, 1000, 1, 5, 1).externalFragmentation());

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Whatever strategies this module has: each other module tests that its own are found. */
+/** These tests hold for any strategies; each other module tests that its own are found. */
 class StrategiesTest {
 
     @Test

@@ -32,8 +32,6 @@ public abstract class StrategyContractTest extends StrategyRetireContract {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    // A fresh strategy
-
     @Test
     void shouldStartWithItsWholeRegionFree() {
         assertWhole(ofGranules(1000));
@@ -104,8 +102,6 @@ public abstract class StrategyContractTest extends StrategyRetireContract {
         assertWhole(strategy);
     }
 
-    // allocate
-
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 255, 256, 257, 511, 512, 513, 4095, 4096, 4097})
     void shouldRoundSizesUpToTheGranule(final long sizeBytes) {
@@ -167,8 +163,6 @@ public abstract class StrategyContractTest extends StrategyRetireContract {
         assertEquals(addresses[17], strategy.allocate(GRANULE));
         assertEquals(Strategy.NO_SPACE, strategy.allocate(1));
     }
-
-    // allocate, aligned
 
     /** In this region, 2^20 is the largest alignment that any block can have. */
     @ParameterizedTest
@@ -263,8 +257,6 @@ public abstract class StrategyContractTest extends StrategyRetireContract {
         assertEquals(State.of(plain), State.of(aligned));
     }
 
-    // free
-
     @Test
     void shouldKeepAFreedBlockApartFromNeighboursInUse() {
         assertFreeBlocksAfterFreeing(new int[] {2}, Block.free(BASE + 2 * GRANULE, GRANULE));
@@ -328,8 +320,6 @@ public abstract class StrategyContractTest extends StrategyRetireContract {
         assertEquals(BASE, strategy.allocate(largestFreeBytes(strategy)));
     }
 
-    // Walk, statistics, host memory
-
     @Test
     void shouldWalkBlocksInOrderOfAddressWithoutGaps() {
         final Strategy strategy = make(new Region(BASE, OperationMix.REGION_BYTES));
@@ -371,14 +361,13 @@ public abstract class StrategyContractTest extends StrategyRetireContract {
     }
 
     /**
-     * Tells how much of the host memory that a strategy says it holds is used by others as well, and was there before
-     * it.
+     * Tells how much of the host memory that a strategy reports is shared with others, and existed before the strategy.
      */
     protected long sharedHostBytes() {
         return 0;
     }
 
-    /** All memory is taken when a strategy is made, so what that allocates is what it holds, but for a few objects. */
+    /** A strategy takes all its memory when it is made, so it allocates what it reports, apart from a few objects. */
     @Test
     void shouldTellTheHostMemoryThatItHolds() {
         final Region region = new Region(BASE, 1L << 30);
@@ -393,9 +382,7 @@ public abstract class StrategyContractTest extends StrategyRetireContract {
                 () -> "says " + strategy.hostBytes() + ", took " + allocatedBytes);
     }
 
-    // Tables that grow
-
-    /** About a thousand blocks: some tables have room for hundreds, however few they are to start with. */
+    /** About a thousand blocks are needed: some tables have room for hundreds, even with the fewest first blocks. */
     @Test
     void shouldGiveTheSameAddressesWhateverItsTablesStartWith() {
         final Region region = new Region(BASE, 32 * OperationMix.REGION_BYTES);
@@ -452,9 +439,9 @@ public abstract class StrategyContractTest extends StrategyRetireContract {
         assertWhole(growing);
     }
 
-    // Garbage, determinism
-
-    /** The least of a few rounds, since the JVM itself allocates a little now and then, on whichever thread it runs. */
+    /**
+     * The least garbage of a few rounds counts, since the JVM itself allocates a little now and then, on any thread.
+     */
     @Test
     void shouldMakeNoGarbage() {
         final Strategy strategy = make(new Region(BASE, OperationMix.REGION_BYTES));

@@ -11,34 +11,34 @@ import org.junit.jupiter.api.function.Executable;
 
 /**
  * This class has what the contract tests share: the factory, and a region that starts at a granule but at no larger
- * power of two. Where a size is free to choose, it is one that every strategy has, binary and Fibonacci buddies too: 1,
- * 2 or 8 granules.
+ * power of two. Where a test is free to choose a size, it takes 1, 2 or 8 granules: all strategies have blocks of these
+ * sizes, including binary and Fibonacci buddies.
  */
 abstract class StrategyFixture {
 
-    /** The smallest block, in bytes; for most strategies that is the granule. */
+    /** The size of the smallest block, in bytes; for most strategies, the granule. */
     static final long GRANULE = 256;
 
-    /** More than a page: each block of this size takes a record, with pools, too. */
+    /** A size of more than a page: each block of this size takes a record, even with pools. */
     static final long LARGE = 32 * GRANULE;
 
     static final long BASE = (1L << 40) + 3 * GRANULE;
 
-    /** Enough for every test that isn't about full tables, and quick to make. */
+    /** The options have enough blocks for every test that isn't about full tables, and make strategies quickly. */
     static final StrategyOptions OPTIONS =
             StrategyOptions.DEFAULTS.withGranuleBytes(GRANULE).withMaxBlocks(4096);
 
     /**
      * Makes the strategy under test.
      *
-     * @param region what to divide
+     * @param region the region to divide
      * @param options granule and table sizes
-     * @return a new strategy, all of its region free
+     * @return a new strategy, whose region is all free
      */
     protected abstract Strategy create(Region region, StrategyOptions options);
 
     /**
-     * Tells whether {@link StrategyOptions#maxBlocks} limits the blocks of this strategy, exactly.
+     * Tells whether {@link StrategyOptions#maxBlocks} is the exact limit of this strategy's blocks.
      *
      * @return false for a strategy without a table of blocks; tests of full tables are then skipped
      */
@@ -47,18 +47,18 @@ abstract class StrategyFixture {
     }
 
     /**
-     * The smallest block of this strategy.
+     * Returns the size of this strategy's smallest block.
      *
-     * @return granules; more than 1 for a strategy that can't make blocks of a single one
+     * @return granules; more than 1 for a strategy that can't make blocks of a single granule
      */
     protected int smallestBlockGranules() {
         return 1;
     }
 
     /**
-     * The block that serves a request, where it is a matter of rounding alone.
+     * Returns the size of the block that serves a request, where only rounding decides.
      *
-     * @param sizeBytes what is asked for
+     * @param sizeBytes the requested size
      * @param granuleBytes the strategy's granule
      * @return the block's size in bytes
      */
@@ -67,15 +67,14 @@ abstract class StrategyFixture {
     }
 
     /**
-     * Tells whether any two free neighbours merge, so that whatever fits into free memory is granted.
-     *
-     * @return false for strategies that keep free neighbours apart, as buddies do and slots of a pool
+     * Tells whether any two free neighbours merge, so that any size that fits into free memory is granted.
+     * @return false for strategies that keep some free neighbours apart, such as buddies, or slots of a pool
      */
     protected boolean coalesces() {
         return true;
     }
 
-    /** Skips a test of what needs any two free neighbours to merge, where they don't. */
+    /** Skips a test that needs all free neighbours to merge, where they don't. */
     final void assumeCoalesces() {
         assumeTrue(coalesces(), "not all free neighbours merge");
     }
@@ -85,7 +84,7 @@ abstract class StrategyFixture {
         assumeTrue(blockBytes(granules * GRANULE, granuleBytes()) == granules * GRANULE, "rounds up to another size");
     }
 
-    /** The granule whose smallest block has {@link #GRANULE} bytes. */
+    /** Returns the granule with which the smallest block has {@link #GRANULE} bytes. */
     final long granuleBytes() {
         return GRANULE / smallestBlockGranules();
     }
@@ -102,7 +101,7 @@ abstract class StrategyFixture {
         return make(new Region(BASE, granules * GRANULE));
     }
 
-    /** Cuts all of a fresh strategy into blocks of one granule. Their addresses, ascending. */
+    /** Cuts all of a fresh strategy into blocks of one granule, and returns their addresses, ascending. */
     final long[] fill(final Strategy strategy) {
         final long[] addresses = new long[(int) (strategy.region().sizeBytes() / GRANULE)];
         for (int i = 0; i < addresses.length; i++) {
@@ -119,8 +118,8 @@ abstract class StrategyFixture {
     }
 
     /**
-     * Asserts that a strategy is as it started: one free block, or the free blocks of a fresh strategy if those need
-     * not merge.
+     * Asserts that a strategy is as it started: it has one free block, or the free blocks of a fresh strategy if free
+     * neighbours need not merge.
      */
     final void assertWhole(final Strategy strategy) {
         final Region region = strategy.region();
@@ -152,7 +151,7 @@ abstract class StrategyFixture {
         assertEquals(before, State.of(strategy));
     }
 
-    /** Each call that takes an address must refuse this one, name it, and change nothing. */
+    /** Asserts that each call that takes an address refuses this one, names it, and changes nothing. */
     static InvalidAddressException assertRefused(final Strategy strategy, final long address) {
         assertInvalid(strategy, address, () -> strategy.trim(address, 1));
         assertInvalid(strategy, address, () -> strategy.extend(address, GRANULE));
@@ -174,7 +173,7 @@ abstract class StrategyFixture {
         assertTrue(message.contains(part), () -> "\"" + part + "\" isn't in \"" + message + "\"");
     }
 
-    /** All that a strategy shows of itself. */
+    /** A state is all that a strategy shows of itself. */
     record State(List<Block> blocks, long freeBytes, int liveBlocks, Statistics statistics) {
 
         static State of(final Strategy strategy) {

@@ -16,13 +16,12 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Live blocks, in use or retired, as a plain map from address to size, beside the strategy that they were allocated
- * from. Everything between them must be free, and each gap one free block: so the map alone says what a walk has to
- * show.
+ * The model of a strategy is a plain map from address to size of its live blocks, which are in use or retired. All
+ * memory between them must be free, and each gap one free block. So the map alone says what a walk must show.
  */
 final class StrategyModel {
 
-    /** A strategy may bound its search; among so few free blocks it has to find one that fits, if there is one. */
+    /** A strategy may bound its search. But if there are at most so many free blocks, it must find one that fits. */
     private static final int SEARCHED_BLOCKS = 64;
 
     private final Strategy strategy;
@@ -33,28 +32,28 @@ final class StrategyModel {
     private final long wholeBytes;
     private final List<Block> blocksAtFirst;
 
-    /** The strategy, if it has handles: without any, blocks are named by their addresses. */
+    /** The strategy, if it has handles; otherwise addresses name its blocks. */
     private final @Nullable HandleStrategy byHandle;
 
-    /** The strategy, if it retires parts of blocks. */
+    /** The strategy, if it can retire parts of blocks. */
     private final @Nullable PartRetiringStrategy parts;
 
     private final TreeMap<Long, Long> live = new TreeMap<>();
 
-    /** The blocks in use that a handle names: address, and handle. */
+    /** The blocks in use that a handle names: their handles, by address. */
     private final TreeMap<Long, Long> handles = new TreeMap<>();
 
-    /** Every handle that there ever was. */
+    /** All handles that have ever been returned. */
     private final List<Long> everyHandle = new ArrayList<>();
 
-    /** The live blocks that are retired: address, and what names them. */
+    /** The retired blocks: their names, by address. */
     private final TreeMap<Long, Long> retired = new TreeMap<>();
 
     /**
-     * A model of a strategy in which nothing is in use.
+     * Makes a model of a strategy in which nothing is in use.
      *
-     * @param strategy what to compare with
-     * @param blockBytes the size of the block that serves a request, from that and the granule
+     * @param strategy the strategy to compare with
+     * @param blockBytes the size of the block that serves a request, from the requested size and the granule
      * @param coalesces whether any two free neighbours merge
      */
     StrategyModel(final Strategy strategy, final LongBinaryOperator blockBytes, final boolean coalesces) {
@@ -172,7 +171,7 @@ final class StrategyModel {
         }
     }
 
-    /** There are handles, since a block is named by one. */
+    /** Returns the strategy as one with handles, which it is, since a handle names one of its blocks. */
     private HandleStrategy withHandles() {
         return Objects.requireNonNull(byHandle);
     }
@@ -205,7 +204,7 @@ final class StrategyModel {
         }
     }
 
-    /** Makes a call that takes an address alone. */
+    /** Makes a call that takes nothing but an address. */
     private void withAddress(final long address, final LongConsumer call) {
         final Long handle = handles.get(address);
         if (handle == null) {
@@ -222,7 +221,7 @@ final class StrategyModel {
         return handle == null ? strategy.sizeOf(address) : withHandles().sizeByHandle(handle);
     }
 
-    /** Tells whether there was space. */
+    /** Checks where a block was placed, and tells whether there was space. */
     private boolean checkPlace(
             final long address,
             final long sizeBytes,
@@ -297,7 +296,7 @@ final class StrategyModel {
         }
     }
 
-    /** A part of a large free block; then the part is divided, and becomes one again. */
+    /** Retires a part of a large free block; then the part is divided, and becomes one block again. */
     private void retireFree(final Operation operation) {
         final long leastBytes = (operation.slack() % 4 + 1) * granuleBytes;
         final List<Block> free = expectedBlocks().stream()
@@ -407,7 +406,10 @@ final class StrategyModel {
         }
     }
 
-    /** A strategy that keeps free neighbours apart may be unable to give back what a trim cuts off. */
+    /**
+     * Records a block's new size. A strategy that keeps free neighbours apart may be unable to give back what a trim
+     * cuts off.
+     */
     private void changeSize(final long address, final long newSizeBytes, final long mostBytes) {
         final long sizeBytes = sizeOf(address);
         if (coalesces) {
@@ -448,14 +450,16 @@ final class StrategyModel {
     }
 
     /**
-     * Tells whether an address is the name of a block in use; a block that a handle names hasn't its address for a
-     * name.
+     * Tells whether an address names a block in use. A block that has a handle isn't named by its address.
      */
     private boolean names(final long address) {
         return live.containsKey(address) && !retired.containsKey(address) && !handles.containsKey(address);
     }
 
-    /** One that there was, of which a bit may differ, or the place of a block with any record. */
+    /**
+     * Calls with a wrong handle: an old one, perhaps with some bits changed, or a made-up one with a block's place and
+     * any record.
+     */
     private void callWithWrongHandle(final HandleStrategy handled, final Operation operation) {
         final List<Block> blocks = expectedBlocks();
         final long granule = (blocks.get(operation.pick() % blocks.size()).address() - regionAddress) / granuleBytes;
@@ -523,7 +527,8 @@ final class StrategyModel {
     }
 
     /**
-     * Sizes of up to four times the region are asked for: rounding these up can't overflow, since a region is far less.
+     * Returns the size of the block for a request. Requests are at most four times the region, and a region is small
+     * enough that rounding up can't overflow.
      */
     private long blockBytes(final long sizeBytes) {
         return blockBytes.applyAsLong(sizeBytes, granuleBytes);
@@ -547,19 +552,18 @@ final class StrategyModel {
     }
 
     /**
-     * One step. Its numbers mean something only together with the region and what is live, so any part of a sequence is
-     * a sequence too, and shrinks.
-     *
-     * @param kind what to call
+     * An operation is one step. Its numbers only have a meaning together with the region and the live blocks. So any
+     * part of a sequence is a sequence, too, and jqwik can shrink it.
+     * @param kind which call to make
      * @param pick which block, by order of address, modulo how many there are
-     * @param sizeLog2 magnitude of a size, in granules, modulo one more than the most that makes sense
+     * @param sizeLog2 magnitude of a size, in granules, modulo one more than the largest useful one
      * @param sizeFraction where between this power of two and the next, in 256ths
-     * @param slack bytes that a size stays below a whole granule, modulo the granule; and other small choices
-     * @param alignmentLog2 alignment over the granule
+     * @param slack bytes that a size stays below a whole granule, modulo the granule; also used for other small choices
+     * @param alignmentLog2 log2 of the alignment in granules
      */
     record Operation(Kind kind, int pick, int sizeLog2, int sizeFraction, int slack, int alignmentLog2) {
 
-        /** Usually up to {@code limitBytes}, sometimes up to four times as much. */
+        /** Returns a size, usually up to {@code limitBytes}, sometimes up to four times as much. */
         long sizeBytes(final long limitBytes, final long granuleBytes) {
             final long limit = Math.max(1, limitBytes / granuleBytes);
             final int magnitude = sizeLog2 % (Long.SIZE - Long.numberOfLeadingZeros(limit) + 1);
@@ -567,7 +571,7 @@ final class StrategyModel {
             return granules * granuleBytes - slack % granuleBytes;
         }
 
-        /** From a granule up. */
+        /** Returns an alignment of at least a granule. */
         long alignmentBytes(final long granuleBytes) {
             return granuleBytes << alignmentLog2;
         }

@@ -17,13 +17,12 @@ import net.jqwik.api.lifecycle.AddLifecycleHook;
 import net.jqwik.api.lifecycle.PropagationMode;
 
 /**
- * Random sequences of operations on a strategy and on a {@code TreeMap} of live blocks, compared after every step. Each
- * strategy has a subclass that supplies {@link #create} and no more.
+ * Random sequences of operations run on a strategy and on a {@code TreeMap} of live blocks, and both are compared after
+ * every step. Each strategy has a subclass that supplies {@link #create} and no more.
  *
- * <p>On failure jqwik shrinks the sequence and prints it, with its seed. To run it again, as often as it takes, say for
- * TLSF: {@code mvn -o verify -pl tlsf -am -Dtest=TlsfModelProperties -Dsurefire.failIfNoSpecifiedTests=false
- * -Doutboard.seed=SEED}; for a longer search add {@code -Doutboard.long=100}. Without a seed, the next run starts
- * with the one that failed last.
+ * <p>On failure, jqwik shrinks the sequence and prints it with its seed. This repeats a failure of TLSF: {@code mvn -o
+ * verify -pl tlsf -am -Dtest=TlsfModelProperties -Dsurefire.failIfNoSpecifiedTests=false -Doutboard.seed=SEED}. For a
+ * longer search, add {@code -Doutboard.long=100}. Without a seed, the next run starts with the one that failed last.
  */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 public abstract class StrategyModelProperties {
@@ -31,22 +30,21 @@ public abstract class StrategyModelProperties {
     private static final int MAX_STEPS = 200;
     private static final int MAX_BLOCKS = 1024;
 
-    /** This block has more than a page, with granules of 256 bytes or more: so each takes a record, with pools, too. */
+    /** With granules of 256 bytes or more, this block has more than a page, so each takes a record, even with pools. */
     private static final Operation ALLOCATE_17_GRANULES = new Operation(Kind.ALLOCATE, 0, 4, 16, 0, 0);
 
     /**
      * Makes the strategy under test.
      *
-     * @param region what to divide
+     * @param region the region to divide
      * @param options granule and table sizes
-     * @return a new strategy, all of its region free
+     * @return a new strategy, whose region is all free
      */
     protected abstract Strategy create(Region region, StrategyOptions options);
 
     /**
-     * Does as {@link StrategyFixture#blockBytes}.
-     *
-     * @param sizeBytes what is asked for
+     * Returns what {@link StrategyFixture#blockBytes} does.
+     * @param sizeBytes the requested size
      * @param granuleBytes the strategy's granule
      * @return the block's size in bytes
      */
@@ -55,9 +53,8 @@ public abstract class StrategyModelProperties {
     }
 
     /**
-     * Does as {@link StrategyFixture#coalesces}.
-     *
-     * @return false for strategies that keep free neighbours apart
+     * Tells what {@link StrategyFixture#coalesces} does.
+     * @return false for strategies that keep some free neighbours apart
      */
     protected boolean coalesces() {
         return true;
@@ -75,14 +72,16 @@ public abstract class StrategyModelProperties {
         compare(shape, operations);
     }
 
-    /** The most granules that 32 bits count: half of all offsets and sizes are negative as an {@code int}. */
+    /**
+     * A region has the most granules that 32 bits count: half of all offsets and sizes are negative as an {@code int}.
+     */
     @Property(tries = 1000, edgeCases = EdgeCasesMode.NONE)
     void shouldBehaveAsItsModelInHugeRegions(
             @ForAll("hugeRegions") final Shape shape, @ForAll("operations") final List<Operation> operations) {
         compare(shape, operations);
     }
 
-    /** Some tables have room for hundreds of blocks, however few they are to start with. */
+    /** Some tables have room for hundreds of blocks, even with the fewest first blocks. */
     @Tag("thorough")
     @Property(tries = 60, edgeCases = EdgeCasesMode.NONE)
     void shouldBehaveAsItsModelWhileItsTablesGrow(
@@ -142,7 +141,7 @@ public abstract class StrategyModelProperties {
                 Tuple.of(1, Kind.WRONG_ADDRESS),
                 Tuple.of(1, Kind.WRONG_HANDLE),
                 Tuple.of(1, Kind.WRONG_SIZE));
-        // Alignments are small as a rule: a large one makes most requests fail.
+        // Most alignments are small, since a large one makes most requests fail.
         final Arbitrary<Integer> alignments =
                 Arbitraries.frequencyOf(Tuple.of(4, uniform(6)), Tuple.of(1, uniform(Integer.SIZE)));
         return Combinators.combine(kinds, uniform(63), uniform(34), uniform(255), uniform(1 << 20), alignments)
@@ -152,7 +151,7 @@ public abstract class StrategyModelProperties {
                 .withSizeDistribution(RandomDistribution.uniform());
     }
 
-    /** From the smallest block up. */
+    /** Returns regions from the smallest block up. */
     @Provide
     Arbitrary<Shape> tinyRegions() {
         return Combinators.combine(
@@ -198,15 +197,15 @@ public abstract class StrategyModelProperties {
     }
 
     /**
-     * A little less than fill tables with room for 218, 446, 666 or 894: those with many free lists, or with few, grow
-     * there.
+     * Returns block counts a little below 218, 446, 666 and 894. Tables with many free lists, or with few, have room
+     * for as many blocks, and grow there.
      */
     @Provide
     Arbitrary<Integer> blocksBefore() {
         return Arbitraries.of(200, 430, 650, 880);
     }
 
-    /** All at once, or tables that grow a few times. */
+    /** Returns how many blocks tables have room for at first: all, or so few that the tables grow a few times. */
     private static Arbitrary<Integer> firstBlocks() {
         return Arbitraries.of(MAX_BLOCKS, 1, 7);
     }
@@ -216,13 +215,12 @@ public abstract class StrategyModelProperties {
     }
 
     /**
-     * A region and its granule.
-     *
+     * A shape is a region and its granule.
      * @param granuleLog2 log2 of the granule
      * @param granules whole granules in the region
-     * @param firstGranule where it starts, in granules from a large power of two
+     * @param firstGranule where the region starts, in granules from a large power of two
      * @param restBytes bytes after the last whole granule, modulo the granule
-     * @param firstBlocks what tables hold before they grow
+     * @param firstBlocks how many blocks tables hold before they grow
      */
     record Shape(int granuleLog2, long granules, int firstGranule, int restBytes, int firstBlocks) {
 

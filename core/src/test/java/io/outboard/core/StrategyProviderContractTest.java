@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * These tests say what {@link StrategyProvider} promises, for every provider on the class path. Each module has a
- * subclass for its own.
+ * subclass for its own providers.
  */
 public abstract class StrategyProviderContractTest {
 
@@ -23,7 +23,9 @@ public abstract class StrategyProviderContractTest {
         return Strategies.all().stream();
     }
 
-    /** The next class of both systems of buddies is larger than a region may be. */
+    /**
+     * A request size in granules for which the next size class of both buddy systems is larger than a region may be.
+     */
     private static final long BEYOND_BUDDIES = 2_971_215_074L;
 
     private static List<Long> sizes() {
@@ -56,7 +58,7 @@ public abstract class StrategyProviderContractTest {
     @MethodSource("providers")
     void shouldServeAnAlignedRequestOfTheRegionThatItAsksFor(final StrategyProvider provider) {
         for (final long alignmentBytes : new long[] {256, 512, 4096, 1 << 20}) {
-            // Buddies need this; the others serve one wherever the region starts.
+            // Buddies need a region that starts at a large power of two; the others serve regions that start anywhere.
             final boolean anywhere = !provider.name().startsWith("buddy");
             final long address = (1L << 40) + (anywhere ? GRANULE : 0);
             for (final long sizeBytes : sizes()) {

@@ -15,14 +15,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * These tests say what any strategy must refuse, and that a refused call changes nothing: the half of the contract
- * that says no.
+ * These tests say what any strategy must refuse, and that a refused call changes nothing.
  */
 abstract class StrategyRefusalContract extends StrategyFixture {
 
     private static final int MAX_BLOCKS = 8;
-
-    // Wrong sizes and alignments
 
     @ParameterizedTest
     @ValueSource(longs = {0, -1, -256, Long.MIN_VALUE, Long.MIN_VALUE + 1})
@@ -96,8 +93,6 @@ abstract class StrategyRefusalContract extends StrategyFixture {
 
         assertNoSpaceUnchanged(strategy, GRANULE + 1, 1);
     }
-
-    // Wrong addresses
 
     @Test
     void shouldRefuseAnAddressThatWasNeverAllocated() {
@@ -211,8 +206,6 @@ abstract class StrategyRefusalContract extends StrategyFixture {
         assertMessage(thrown, "it lies in the rest after the region's last whole granule");
     }
 
-    // Wrong sizes for trim and extend
-
     @ParameterizedTest
     @ValueSource(longs = {0, -1, Long.MIN_VALUE, Long.MIN_VALUE + 1, 2049, 2304, 1L << 40, Long.MAX_VALUE})
     void shouldRefuseToTrimToASizeOutsideOfItsRange(final long newSizeBytes) {
@@ -285,8 +278,6 @@ abstract class StrategyRefusalContract extends StrategyFixture {
 
         assertEquals(before, State.of(strategy));
     }
-
-    // Full tables
 
     @Test
     void shouldThrowWhenTheTablesAreFull() {
@@ -397,8 +388,9 @@ abstract class StrategyRefusalContract extends StrategyFixture {
     }
 
     /**
-     * Blocks of two granules, until there is no record for another: eight blocks, one of them free, but with buddies,
-     * where one split leads to the next and needs several records at once, perhaps fewer, and several of them free.
+     * Fills the tables with blocks of two granules, until there is no record for another. There are eight blocks then,
+     * one of them free. With buddies, a split leads to the next and needs several records at once, so there may be
+     * fewer blocks, and several of them free.
      */
     final Strategy withFullTables() {
         return withFullTables(MAX_BLOCKS, MAX_BLOCKS, 2 * GRANULE);

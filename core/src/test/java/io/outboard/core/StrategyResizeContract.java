@@ -12,9 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** These tests say what {@link Strategy#trim} and {@link Strategy#extend} grant. */
 abstract class StrategyResizeContract extends StrategyRefusalContract {
 
-    // trim
-
-    /** The example of Bell et al., section III-A. */
+    /** The sizes are those of the example of Bell et al., section III-A. */
     @Test
     void shouldFreeTheLastTwoKibibytesOfATenKibibyteBlock() {
         assumeBlockOf((10 << 10) / GRANULE);
@@ -76,8 +74,6 @@ abstract class StrategyResizeContract extends StrategyRefusalContract {
 
         assertEquals(blockBytes(GRANULE + 1, granuleBytes()), strategy.sizeOf(address));
     }
-
-    // extend
 
     @Test
     void shouldExtendIntoTheFrontOfTheFreeBlockAfter() {

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
  */
 abstract class StrategyRetireContract extends StrategyResizeContract {
 
-    /** Makes a strategy for tests of what not every strategy does. */
+    /** Makes a strategy that can retire parts of blocks, or skips the test. */
     private PartRetiringStrategy retiringParts(final long granules) {
         final Strategy strategy = ofGranules(granules);
         assumeTrue(strategy instanceof PartRetiringStrategy, "retires whole blocks alone");
@@ -225,7 +225,7 @@ abstract class StrategyRetireContract extends StrategyResizeContract {
         assertTrue(strategy.extend(addresses[0], 2 * GRANULE));
     }
 
-    /** Every neighbour of a block is in use, free or retired when it is released. */
+    /** When a block is released, each of its neighbours may be in use, free or retired. */
     @Test
     void shouldBeWholeAgainInWhateverOrderBlocksAreRetiredAndReleased() {
         for (int seed = 0; seed < 20; seed++) {
@@ -247,7 +247,7 @@ abstract class StrategyRetireContract extends StrategyResizeContract {
         }
     }
 
-    /** No list holds such a size, so it is looked for in none, and in nothing else. */
+    /** No list holds blocks of such a size, so the search must look into no list, and nowhere else. */
     @Test
     void shouldShowNoFreeBlockAsLargeAsNone() {
         final PartRetiringStrategy strategy = retiringParts(4000);
@@ -289,7 +289,9 @@ abstract class StrategyRetireContract extends StrategyResizeContract {
         }
     }
 
-    /** The name of a retired block stays good whatever happens to other blocks, and no two retired blocks share it. */
+    /**
+     * The name of a retired block stays valid whatever happens to other blocks, and no two retired blocks share a name.
+     */
     @Test
     void shouldNameRetiredBlocksWhateverElseHappens() {
         final Strategy strategy = make(new Region(BASE, OperationMix.REGION_BYTES));

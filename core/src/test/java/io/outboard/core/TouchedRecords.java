@@ -13,9 +13,9 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /**
- * Counts the records that code touches. Classes are loaded anew with every access to an element of an {@code int[]} or
- * {@code long[]} replaced by a call that notes which half cache line of which array it went to: the size of a record.
- * So what is counted is what runs, and the code that is shipped knows nothing of it.
+ * This class counts the records that code touches. It loads classes anew, with every access to an element of an {@code
+ * int[]} or {@code long[]} replaced by a call. The call notes which half cache line of which array was accessed; that
+ * is the size of a record. So the code that runs is what is counted, and the code that is shipped knows nothing of it.
  *
  * <p>Confined to one thread: the notes are static, since instrumented code must find them.
  */
@@ -24,7 +24,7 @@ public final class TouchedRecords extends ClassLoader {
     private static final String PREFIX = "io.outboard.";
     private static final int RECORD_BYTES = 32;
 
-    /** Array by identity, and the record in it: the first {@link #count} elements. */
+    /** The touched records, each as its array's identity and the record's number: the first {@link #count} elements. */
     private static long[] touched = new long[64];
 
     private static int count;
@@ -36,7 +36,7 @@ public final class TouchedRecords extends ClassLoader {
             Opcodes.IASTORE, "store([III)V",
             Opcodes.LASTORE, "store([JIJ)V");
 
-    /** Nothing loaded yet. */
+    /** Creates a loader that has loaded nothing yet. */
     public TouchedRecords() {
         super(TouchedRecords.class.getClassLoader());
     }
@@ -47,13 +47,13 @@ public final class TouchedRecords extends ClassLoader {
         counting = true;
     }
 
-    /** Ends counting: how many records were touched since the start. */
+    /** Ends counting, and returns how many records were touched since the start. */
     public static int stop() {
         counting = false;
         return count;
     }
 
-    /** An instance of a class, loaded so that what it and all it uses touches is counted. */
+    /** Returns an instance of a class, loaded so that the accesses of the class and of all that it uses are counted. */
     public Object newInstance(final Class<?> type) {
         try {
             return loadClass(type.getName()).getDeclaredConstructor().newInstance();
@@ -62,7 +62,7 @@ public final class TouchedRecords extends ClassLoader {
         }
     }
 
-    // Called by instrumented code
+    // Instrumented code calls these methods in place of array accesses.
 
     public static int load(final int[] array, final int index) {
         touch(array, index, Integer.BYTES);

@@ -177,8 +177,6 @@ class VirtualMemorySourceTest {
         assertEquals(0, source.availableBytes());
     }
 
-    // Growing in place
-
     @Test
     void shouldCountWhatIsCommitted() {
         final VirtualMemorySource source = new VirtualMemorySource(10 * MIB);
