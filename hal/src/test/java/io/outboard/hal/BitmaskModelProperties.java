@@ -9,13 +9,16 @@ import org.jspecify.annotations.Nullable;
 
 class BitmaskModelProperties extends StrategyModelProperties {
 
-    /** So many bits are one for each pair of boundaries of the largest region. */
+    /** The length of the bitmap that has a bit for each pair of boundaries of the largest region. */
     private static final long HUGE = (1L << 31) - 1;
 
-    /** Half a gigabyte for 2^32 boundaries, so one for all tries; what a try leaves there makes the next one harder. */
+    /**
+     * The bitmap of 2^32 boundaries has half a gigabyte, so all tries share it. Bits that a try leaves there make the
+     * next try harder.
+     */
     private static @Nullable BoundaryBitmap huge;
 
-    /** The same for what is retired. */
+    /** The bitmap of retired blocks is shared likewise. */
     private static @Nullable BoundaryBitmap hugeHalf;
 
     @AfterContainer

@@ -17,7 +17,7 @@ import net.jqwik.api.lifecycle.AddLifecycleHook;
 import net.jqwik.api.lifecycle.PropagationMode;
 
 /**
- * That it takes the block that next fit names, by a walk over all. To run a seed again: {@code -Doutboard.seed=SEED}.
+ * The strategy takes the block that a walk over all blocks names for next fit. {@code -Doutboard.seed} repeats a seed.
  */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class BitmaskProperties {
@@ -31,7 +31,7 @@ class BitmaskProperties {
         compare(new Random(seed), granules, 80);
     }
 
-    /** Blocks of up to 80,000 granules: runs of words, of nodes and of nodes' words are looked for. */
+    /** Blocks have up to 80,000 granules, so the search is for runs of words, of nodes, and of words of nodes. */
     @Property(tries = 100)
     void shouldTakeWhatNextFitNamesAmongBlocksOfAllSizes(
             @ForAll final long seed, @ForAll @IntRange(min = 100_000, max = 1_000_000) final int granules) {
@@ -62,7 +62,7 @@ class BitmaskProperties {
         }
     }
 
-    /** The first block that fits of those that end at the place or behind; if there is none, the first that fits. */
+    /** Returns the first fitting block of those that end at the place or behind it, or else the first fitting one. */
     private static long nextFit(final List<Block> blocks, final long place, final long sizeBytes) {
         final List<Block> fitting = blocks.stream()
                 .filter(block -> block.free() && block.sizeBytes() >= sizeBytes)

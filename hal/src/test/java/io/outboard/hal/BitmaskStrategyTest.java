@@ -35,8 +35,6 @@ class BitmaskStrategyTest {
         assertEquals(1, Strategies.named("bitmask").description().lines().count());
     }
 
-    // The smallest block
-
     @Test
     void shouldRefuseARegionOfOneGranule() {
         final IllegalArgumentException thrown =
@@ -94,7 +92,7 @@ class BitmaskStrategyTest {
         assertEquals(0, strategy.freeBytes());
     }
 
-    /** The picture of the class comment. */
+    /** The blocks are those of the picture in the class comment. */
     @Test
     void shouldTellBlocksOfEverySizeApart() {
         final Strategy strategy = ofGranules(10);
@@ -112,8 +110,6 @@ class BitmaskStrategyTest {
                         Block.used(BASE + 64, 16)),
                 Block.of(strategy));
     }
-
-    // Next fit
 
     @Test
     void shouldGoOnBehindTheBlockTakenLast() {
@@ -158,8 +154,6 @@ class BitmaskStrategyTest {
 
         assertEquals(BASE, strategy.allocate(2 * GRANULE, 16 * GRANULE));
     }
-
-    // Host memory
 
     @Test
     void shouldTakeAtMost1Point6PerCentOfTheRegionWithGranulesOf8Bytes() {

@@ -11,7 +11,7 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.lifecycle.AddLifecycleHook;
 import net.jqwik.api.lifecycle.PropagationMode;
 
-/** The bitmap against a {@code BitSet}. To run a seed again: {@code -Doutboard.seed=SEED}. */
+/** The bitmap behaves as a {@code BitSet} does. This repeats a seed: {@code -Doutboard.seed=SEED}. */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class BoundaryBitmapProperties {
 
@@ -67,14 +67,14 @@ class BoundaryBitmapProperties {
         }
     }
 
-    /** Below the length; as a rule next to a border of words, nodes or words above these. */
+    /** Returns an index below the length, usually next to a border of words, of nodes, or of words above these. */
     private static int near(final Random random, final int length) {
         final int index = random.nextInt(length);
         final int border = index & -(1 << new int[] {0, 6, 9, 15, 21}[random.nextInt(5)]);
         return Math.floorMod(border + random.nextInt(3) - 1, length);
     }
 
-    /** All powers of two are as likely, and it is one of them now and then, or next to it. */
+    /** Returns a number of any magnitude with equal chance, now and then a power of two, or next to one. */
     private static long magnitude(final Random random, final int limit) {
         final int log2 = random.nextInt(Integer.SIZE - Integer.numberOfLeadingZeros(limit));
         return (1L << log2) + (random.nextBoolean() ? random.nextInt(2) : random.nextInt(1 << log2));
@@ -88,7 +88,7 @@ class BoundaryBitmapProperties {
         assertEquals(expected.previousClearBit(index), bitmap.previousZero(index), "previousZero " + index);
     }
 
-    /** One that says too much finds the same, but looks at nodes in vain. */
+    /** A summary with too many bits would give the same results, but after searches in vain, so it must be exact. */
     private static void assertSummariesAreExact(final BitSet expected, final BoundaryBitmap bitmap) {
         for (int node = 0; node <= bitmap.length() >>> BoundaryBitmap.NODE_LOG2; node++) {
             final int first = node * BoundaryBitmap.NODE_BITS;

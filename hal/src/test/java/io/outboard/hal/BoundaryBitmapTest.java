@@ -43,7 +43,9 @@ class BoundaryBitmapTest {
         assertEquals(BoundaryBitmap.NONE, bitmap.findRun(0, length, length + 1));
     }
 
-    /** Each pattern of ten bits, among zeros and among ones, across the borders of words, nodes and summary words. */
+    /**
+     * Each pattern of ten bits lies among zeros and among ones, across the borders of words, nodes and summary words.
+     */
     @ParameterizedTest
     @CsvSource({"0, 10", "0, 2000", "59, 100", "507, 600", "1990, 2000", "32763, 33000", "2097147, 2097200"})
     void shouldBehaveAsABitSetForEveryPattern(final int offset, final int length) {

@@ -36,7 +36,7 @@ class HalChoiceProperties {
     private static final StrategyOptions OPTIONS = new StrategyOptions(1, 4096);
     private static final Region MANY_GRANULES = new Region(BASE, 40_000);
 
-    /** Never too few: a block has a granule at least, and who allocates first makes room for two more. */
+    /** The options have enough blocks: each has at least a granule, and an allocation needs room for two more. */
     private static final StrategyOptions MANY_BLOCKS = new StrategyOptions(1, 40_002);
 
     @Property(tries = 300, edgeCases = EdgeCasesMode.NONE)
@@ -59,10 +59,7 @@ class HalChoiceProperties {
                 operation -> run.apply(operation, fitting -> fitting.min(Comparator.comparing(Range::size))));
     }
 
-    /**
-     * This does as above, but with so many free blocks that they fill several chunks, of which some hold nothing that
-     * fits.
-     */
+    /** So many blocks are free that they fill several chunks, some of which hold nothing that fits. */
     @Property(tries = 3, edgeCases = EdgeCasesMode.NONE)
     void shouldChooseAmongManyChunks(@ForAll final long seed) {
         final Choice first = Stream::findFirst;
@@ -76,7 +73,7 @@ class HalChoiceProperties {
                 run -> fitting -> fitting.min(Comparator.comparing((Range block) -> block.end() <= run.rover)));
     }
 
-    /** With this seed the blocks were more than 4,096. */
+    /** With this seed, there were more than 4,096 blocks. */
     @Example
     void shouldChooseAmongMoreBlocksThanMostSeedsMake() {
         shouldChooseAmongManyChunks(112);
@@ -90,7 +87,7 @@ class HalChoiceProperties {
         while (address != Strategy.NO_SPACE) {
             run.live.add(address);
             run.rover = address + strategy.sizeOf(address);
-            // Sizes grow with the address, on the whole, so that chunks differ in what they hold.
+            // Sizes grow with the address, roughly, so that chunks differ in what they hold.
             address = strategy.allocate(1 + random.nextInt(1 + run.live.size() / 100));
         }
         for (int i = 0; i < run.live.size(); i++) {
@@ -149,7 +146,7 @@ class HalChoiceProperties {
         }
     }
 
-    /** Chooses among the blocks that fit, in order of address. */
+    /** A choice picks one of the blocks that fit, given in order of address. */
     private interface Choice {
         Optional<Range> of(Stream<Range> fitting);
     }

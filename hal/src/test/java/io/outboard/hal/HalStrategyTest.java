@@ -82,7 +82,7 @@ class HalStrategyTest {
         assertEquals(granule(10), strategy.allocate(256));
     }
 
-    /** Several chunks in each list: splits, merges, searches over chunks. */
+    /** Each list has several chunks, so chunks split and merge, and searches go over chunks. */
     @ParameterizedTest
     @ValueSource(strings = {"hal-first-fit", "hal-next-fit", "hal-best-fit"})
     void shouldFillItsTablesAndBeOneBlockAgain(final String name) {
@@ -141,7 +141,7 @@ class HalStrategyTest {
         assertEquals(granule(30), strategy.allocate(5 * 256));
     }
 
-    /** Free granules: 0; 10 to 18; 20, 21; 30 to 32; from 40 on 100. All others are in use. */
+    /** Makes a strategy with free granules: 0; 10 to 18; 20, 21; 30 to 32; from 40 on 100. All others are in use. */
     private static Strategy withGaps(final String name) {
         final Strategy strategy = named(name, OPTIONS);
         final int[] ends = {1, 10, 19, 20, 22, 30, 33, 40, 140};

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Looks into the chunks of a list. */
+/** These checks look into the chunks of a list. */
 final class HybridArrayListChecks {
 
     private HybridArrayListChecks() {}
@@ -43,7 +43,7 @@ final class HybridArrayListChecks {
         }
     }
 
-    /** A list's chunks that hold entries. */
+    /** Returns a list's chunks that hold entries. */
     static List<Integer> chunks(final ChunkPool pool, final HybridArrayList list) {
         final List<Integer> chunks = new ArrayList<>();
         if (list.size() != 0) {

@@ -21,8 +21,8 @@ import net.jqwik.api.lifecycle.PropagationMode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Random operations on two lists that share a pool, each compared with a sorted map after every step. The pool is made
- * for few entries, so it's often full, and must have a chunk whenever one is needed.
+ * Random operations run on two lists that share a pool, and each list is compared with a sorted map after every step.
+ * The pool is made for few entries, so it's often full, and must have a chunk whenever a list needs one.
  */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class HybridArrayListProperties {
@@ -85,14 +85,14 @@ class HybridArrayListProperties {
     }
 
     /**
-     * One step, on one of the lists.
+     * An operation is one step on one of the lists.
      *
      * @param kind what to do
-     * @param second with the second list
+     * @param second whether the second list is meant
      * @param part how many times, in 64ths of two chunks
      * @param key where to start
      * @param stride distance between keys
-     * @param value unsigned
+     * @param value the value of the entries, unsigned
      */
     record Operation(Kind kind, boolean second, int part, long key, long stride, long value) {}
 

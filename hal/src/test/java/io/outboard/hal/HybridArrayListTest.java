@@ -9,8 +9,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Borders: no entry, keys and values with the sign bit set, chunks that split and merge, as many entries as there may
- * be.
+ * These tests cover special cases: no entry, keys and values with the sign bit set, chunks that split and merge, and as
+ * many entries as the list may have.
  */
 class HybridArrayListTest {
 
@@ -42,7 +42,7 @@ class HybridArrayListTest {
         assertEquals(NONE, list.leastAtLeast(7));
     }
 
-    /** Else a chunk is looked at again and again for what it had once. */
+    /** Otherwise, a chunk would be searched again and again for a value that it had once. */
     @Test
     void shouldKnowTheLargestValueOfAChunkThatWasSearchedInVain() {
         insert(10, 5);
@@ -59,7 +59,9 @@ class HybridArrayListTest {
         assertEquals(3, pool.headers[chunk + ChunkPool.LARGEST]);
     }
 
-    /** The chunk that becomes unused is chained to the one that was so before: nothing must be merged with that. */
+    /**
+     * The chunk that becomes unused is chained to the previous unused one. Nothing may be merged with an unused chunk.
+     */
     @Test
     void shouldMergeOnceWhenTheLastButOneChunkGoes() {
         final ChunkPool few = new ChunkPool(7, 1, 4);
@@ -208,7 +210,7 @@ class HybridArrayListTest {
         HybridArrayListChecks.check(pool, list);
     }
 
-    /** Two lists in which neighbours are as sparse as can be, and as many entries as the pool is made for. */
+    /** In two lists, neighbours are as sparse as possible, and the pool is made for exactly as many entries. */
     @ParameterizedTest
     @ValueSource(ints = {4, 8, ChunkPool.PAGE})
     void shouldNotRunOutOfChunksBeforeEntries(final int capacity) {
@@ -231,7 +233,7 @@ class HybridArrayListTest {
         assertTrue(sparse.unusedChunks() <= 5, () -> "not sparse, " + sparse.unusedChunks() + " chunks unused");
     }
 
-    /** Takes entries from every second chunk until it and a neighbour would merge if it had one less. */
+    /** Takes entries from every second chunk, until it would merge with a neighbour if it had one less. */
     private static void thinOut(final ChunkPool pool, final HybridArrayList list) {
         final List<Integer> chunks = HybridArrayListChecks.chunks(pool, list);
         for (int i = 1; i + 1 < chunks.size(); i += 2) {
