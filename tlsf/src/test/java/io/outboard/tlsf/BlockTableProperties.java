@@ -16,7 +16,7 @@ import net.jqwik.api.lifecycle.BeforeTry;
 import net.jqwik.api.lifecycle.PropagationMode;
 
 /**
- * The hash table against a {@code HashMap}, through several doublings by linear hashing. To run a seed again:
+ * The hash table behaves as a {@code HashMap} does, through several doublings by linear hashing. This repeats a seed:
  * {@code -Doutboard.seed=SEED}.
  */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
@@ -27,7 +27,7 @@ class BlockTableProperties {
     private BlockTable table = new BlockTable(MAX_BLOCKS, 0);
     private Map<Integer, Integer> model = new HashMap<>();
 
-    /** The same instance serves all tries of a property. */
+    /** All tries of a property share this instance, so its table is made anew for each. */
     @BeforeTry
     void startAnew() {
         table = new BlockTable(MAX_BLOCKS, 0);
@@ -64,8 +64,8 @@ class BlockTableProperties {
     }
 
     /**
-     * Blocks of one size lie at equally spaced starts: no spacing may gather them in few slots. A perfectly random hash
-     * gives 1.25 to 1.5 here; low bits of a product alone give 10 to 1000.
+     * Blocks of one size lie at equally spaced starts. With any spacing, they must spread over many slots. A perfectly
+     * random hash gives 1.25 to 1.5 here; low bits of a product alone give 10 to 1000.
      */
     @Property(tries = 200)
     void shouldSpreadEquallySpacedStarts(

@@ -17,8 +17,6 @@ class BlockTableTest {
 
     private final BlockTable table = new BlockTable(16, 3);
 
-    // Records
-
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 4, 5, 16, 17, 200})
     void shouldHaveRoomForAsManyBlocksAsItWasMadeFor(final int maxBlocks) {
@@ -90,8 +88,6 @@ class BlockTableTest {
         assertEquals(-2, table.size(block));
     }
 
-    // Neighbours
-
     @Test
     void shouldCountTheFenceAsInUseAndAsItsOwnNeighbour() {
         assertFalse(table.isFree(BlockTable.NONE));
@@ -136,8 +132,6 @@ class BlockTableTest {
         assertEquals(BlockTable.NONE, table.after(before));
         assertEquals(before, table.before(BlockTable.NONE));
     }
-
-    // Free lists
 
     @Test
     void shouldStartWithEmptyLists() {
@@ -197,8 +191,6 @@ class BlockTableTest {
         assertEquals(table.head(list), table.next(position));
     }
 
-    // Hash table
-
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 63, 64, 65, Integer.MAX_VALUE, Integer.MIN_VALUE, -2, -1})
     void shouldFindWhatWasEntered(final int start) {
@@ -232,7 +224,7 @@ class BlockTableTest {
         assertEquals(1, table.entered());
     }
 
-    /** Chains are longer than one with far more blocks than slots at first. */
+    /** Some chains have more than one block, since there are far more blocks than slots at first. */
     @Test
     void shouldRemoveFromAnywhereInAChain() {
         final BlockTable large = new BlockTable(4096, 0);
@@ -256,7 +248,7 @@ class BlockTableTest {
         return block;
     }
 
-    // Growth: there is room for 446 blocks at first, so that they have 512 slots
+    // A table has room for 446 blocks at first, which makes 512 slots.
 
     @ParameterizedTest
     @ValueSource(ints = {1, 440, 446, 447, 448, 894, 895, 896, 2999})
@@ -308,7 +300,7 @@ class BlockTableTest {
         assertTrue(growing.makeRoomFor(799));
     }
 
-    /** Discarded records come before those that were never used, however often the table has grown in between. */
+    /** Discarded records are used before those that were never used, however often the table has grown in between. */
     @Test
     void shouldUseDiscardedRecordsAgainAfterItHasGrown() {
         final BlockTable growing = new BlockTable(4, 2000, 0, 0);
@@ -388,10 +380,9 @@ class BlockTableTest {
         assertEquals(used, growing.find(0));
     }
 
-    // The whole
-
     /**
-     * The class Javadoc's promise: 37 bytes for each block that there is room for, at most twice as many as asked for.
+     * The class Javadoc promises 37 bytes for each block that there is room for, and room for at most twice as many as
+     * asked for.
      */
     @ParameterizedTest
     @ValueSource(ints = {1 << 12, (1 << 12) + 1, 5000, 229_000, 1 << 18})

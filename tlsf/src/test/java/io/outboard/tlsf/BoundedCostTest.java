@@ -13,16 +13,16 @@ import java.util.function.BiFunction;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Strategies that are O(1) touch no more records with 100,000 live blocks than with 1,000. */
+/** O(1) strategies touch no more records with 100,000 live blocks than with 1,000. */
 class BoundedCostTest {
 
-    /** An allocation or a free touches no more than so many records where there is room. */
+    /** The most records that an allocation or a free touches where there is room. */
     private static final int MOST_RECORDS = 40;
 
-    /** Up to 64 free blocks are searched besides, in a region that is nearly full. */
+    /** The most records in a region that is nearly full, where up to 64 free blocks are searched, too. */
     private static final int MOST_RECORDS_WHEN_FULL = MOST_RECORDS + 2 * 64;
 
-    /** Mean size of a block in the workload. */
+    /** The mean size of a block in the workload, in bytes. */
     private static final long MEAN_BYTES = 3 * (256L << 13) / 2 / 13;
 
     private static final int OPERATIONS = 50_000;
@@ -59,7 +59,8 @@ class BoundedCostTest {
     private record Touches(int most, double mean, int refused) {}
 
     /**
-     * Frees and allocates at random with about half of its slots full. Loaded anew, so only classes of the JDK cross.
+     * The workload frees and allocates at random, with about half of its slots full. Its class is loaded anew, so calls
+     * to it only pass objects of the JDK's classes.
      */
     public static final class Workload implements BiFunction<String, long[], double[]> {
 
@@ -79,7 +80,7 @@ class BoundedCostTest {
             for (int i = 0; i < 2 * liveBlocks; i++) {
                 toggle(strategy, addresses);
             }
-            // This workload's own array is counted too: one element, so one record, an operation.
+            // This workload's own array is counted, too: one element, and so one record, for each operation.
             int most = 0;
             long sum = 0;
             for (int i = 0; i < OPERATIONS; i++) {
@@ -103,7 +104,7 @@ class BoundedCostTest {
             }
         }
 
-        /** From 256 bytes to 2 MiB, each power of two as often as any other. */
+        /** Returns a size from 256 bytes to 2 MiB; each power of two is as likely as any other. */
         private long sizeBytes() {
             final long powerOfTwo = 256L << random.nextInt(13);
             return powerOfTwo + random.nextLong(powerOfTwo);

@@ -24,7 +24,7 @@ class BuddyClassesTest {
         assertArrayEquals(expected, sizes(BINARY));
     }
 
-    /** The closed form (Knuth, vol. 1, section 1.2.8, equation 15) for the Fibonacci numbers 2 to 48. */
+    /** The closed form for the Fibonacci numbers 2 to 48 is that of Knuth, vol. 1, section 1.2.8, equation 15. */
     @Test
     void shouldHaveTheFibonacciNumbersAsClasses() {
         final double goldenRatio = (1 + Math.sqrt(5)) / 2;
@@ -70,7 +70,7 @@ class BuddyClassesTest {
                 .forEach(size -> assertHolding(classes, size));
     }
 
-    /** A request that no region can serve has a block size, too, which is asked for again. */
+    /** A request that no region can serve has a block size, too; a request of this size must have the same. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void shouldHoldEveryClassInItself(final int step) {
@@ -104,7 +104,7 @@ class BuddyClassesTest {
         assertEquals(2_971_215_073L, fibonacci[0]);
     }
 
-    /** Zeckendorf's theorem: no two of the classes are neighbours. With powers of two, no class comes twice. */
+    /** By Zeckendorf's theorem, no two of the classes are neighbours. With powers of two, no class comes twice. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void shouldDivideEverySmallRegionIntoDifferentClasses(final int step) {

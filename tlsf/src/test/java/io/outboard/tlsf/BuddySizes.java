@@ -1,6 +1,6 @@
 package io.outboard.tlsf;
 
-/** This class tells what block serves a request, worked out in another way than the code does. */
+/** This class tells which block serves a request, calculated in another way than in the code under test. */
 final class BuddySizes {
 
     private BuddySizes() {}

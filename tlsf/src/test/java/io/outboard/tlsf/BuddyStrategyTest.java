@@ -16,14 +16,12 @@ import org.junit.jupiter.api.Test;
 
 /**
  * These tests go beyond the contract of every strategy: which block is split, how, and what merges. The granule is a
- * byte and regions start at address 0 unless a test says otherwise, so blocks read as {@code 3+2 used, 5+3 free}:
- * start, size.
+ * byte and regions start at address 0 unless a test says otherwise. Blocks are written as {@code 3+2 used, 5+3 free}:
+ * start and size.
  */
 class BuddyStrategyTest {
 
     private static final StrategyOptions OPTIONS = new StrategyOptions(1, 1024);
-
-    // allocate and free, binary
 
     @Test
     void shouldHalveDownToTheSmallestPowerOfTwo() {
@@ -121,8 +119,6 @@ class BuddyStrategyTest {
         assertEquals(36, strategy.freeBytes());
     }
 
-    // allocate and free, Fibonacci
-
     @Test
     void shouldSplitIntoALargerLeftAndASmallerRightPart() {
         final Strategy strategy = fibonacci(13);
@@ -132,7 +128,9 @@ class BuddyStrategyTest {
         assertBlocks(strategy, "0+8 used", "8+5 free");
     }
 
-    /** 13 splits into 8 and 5, 5 into 3 and 2: the smaller part suffices twice, and 2 is what is wanted. */
+    /**
+     * 13 splits into 8 and 5, and 5 into 3 and 2: the smaller part suffices twice, and 2 is the size that is wanted.
+     */
     @Test
     void shouldGoOnWithTheSmallerPartThatSuffices() {
         final Strategy strategy = fibonacci(13);
@@ -142,7 +140,7 @@ class BuddyStrategyTest {
         assertBlocks(strategy, "0+8 free", "8+3 free", "11+2 used");
     }
 
-    /** 13 splits into 8 and 5, and of 5 only the left part, 3, suffices. */
+    /** 13 splits into 8 and 5, and of the parts of 5, only the left one, 3, suffices. */
     @Test
     void shouldGoOnWithTheLargerPartWhereTheSmallerOneDoesNotSuffice() {
         final Strategy strategy = fibonacci(13);
@@ -198,8 +196,6 @@ class BuddyStrategyTest {
         assertBlocks(strategy, "0+8 free");
     }
 
-    // Regions
-
     @Test
     void shouldStartAsARowOfRoots() {
         assertBlocks(binary(1), "0+1 free");
@@ -246,8 +242,6 @@ class BuddyStrategyTest {
                 thrown.getMessage());
         assertBlocks(new BinaryBuddyStrategy(new Region(0, 6), options), "0+4 free", "4+2 free");
     }
-
-    // trim and extend
 
     @Test
     void shouldKeepTheSmallestClassThatHoldsWhatTrimKeeps() {
@@ -325,8 +319,6 @@ class BuddyStrategyTest {
         assertBlocks(strategy, "0+8 used", "8+4 free");
     }
 
-    // Alignment
-
     @Test
     void shouldSplitDownToAnAlignedPart() {
         final Strategy binary = new BinaryBuddyStrategy(new Region(12, 16), OPTIONS);
@@ -368,7 +360,9 @@ class BuddyStrategyTest {
         assertEquals(2, strategy.allocate(1, 2));
     }
 
-    /** 64 blocks of a byte at odd addresses are looked at before the block where an aligned byte is. */
+    /**
+     * The search looks at 64 blocks of a byte at odd addresses before it would reach the block with an aligned byte.
+     */
     @Test
     void shouldBoundTheSearchForAnAlignedPart() {
         assertEquals(128, alignedBehindFreeBlocks(63));
@@ -383,8 +377,6 @@ class BuddyStrategyTest {
         }
         return strategy.allocate(1, 2);
     }
-
-    // Full tables
 
     @Test
     void shouldChangeNothingWhenTheTableHasNotRoomForAllParts() {
@@ -410,7 +402,7 @@ class BuddyStrategyTest {
         return new FibonacciBuddyStrategy(new Region(0, bytes), OPTIONS);
     }
 
-    /** All of a strategy in blocks of a byte. */
+    /** Fills a strategy with blocks of a byte, and returns it. */
     private static Strategy filled(final Strategy strategy) {
         while (strategy.freeBytes() > 0) {
             strategy.allocate(1);

@@ -7,8 +7,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A buddy system by its definition, an object for each node and no tables: it says where {@link BuddyStrategy} has to
- * put a block. Starts and sizes count granules. {@code -1} is no place.
+ * A buddy tree is a buddy system by its definition, with an object for each node and no tables. It says where {@link
+ * BuddyStrategy} must put a block. Starts and sizes count granules. {@code -1} is no place.
  */
 final class BuddyTree {
 
@@ -30,12 +30,12 @@ final class BuddyTree {
         }
     }
 
-    /** The smallest size of a block that holds this one; asked for no more than the region has. */
+    /** Returns the smallest size of a block that holds this size, which the region must have. */
     long blockSize(final long size) {
         return sizes.stream().filter(block -> block >= size).findFirst().orElseThrow();
     }
 
-    /** The largest size of a block that is less than this one: also that of its left part. */
+    /** Returns the largest size of a block below this size, which is also the size of the left part. */
     private long largest(final long below) {
         return sizes.stream()
                 .filter(block -> block < below)
@@ -44,7 +44,8 @@ final class BuddyTree {
     }
 
     /**
-     * Takes the smallest free block that suffices, of equals the one freed last, down to the smallest such part of it.
+     * Takes the smallest free block that suffices; of equal ones, that which was freed last. Splits it down to the
+     * smallest part that suffices.
      */
     long allocate(final long wanted) {
         final Node block = blocks().filter(node -> !node.used && node.size >= wanted)
@@ -63,7 +64,7 @@ final class BuddyTree {
         return part.start;
     }
 
-    /** Takes the part of this start and size, if it is free. */
+    /** Takes the part of this start and size if it is free. */
     boolean take(final long start, final long wanted) {
         if (!canTake(start, wanted)) {
             return false;
@@ -128,7 +129,7 @@ final class BuddyTree {
         return true;
     }
 
-    /** All leaves, in order of their starts. */
+    /** Returns all leaves, in order of their starts. */
     Stream<Node> blocks() {
         return roots.stream().flatMap(Node::leaves);
     }
@@ -151,7 +152,7 @@ final class BuddyTree {
         return block.parts.get(kept);
     }
 
-    /** A block if it has no parts, else what two blocks were split from. */
+    /** A node is a block if it has no parts, otherwise what two blocks were split from. */
     static final class Node {
 
         final @Nullable Node parent;

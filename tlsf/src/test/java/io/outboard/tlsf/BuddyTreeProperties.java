@@ -24,15 +24,15 @@ import net.jqwik.api.lifecycle.AddLifecycleHook;
 import net.jqwik.api.lifecycle.PropagationMode;
 
 /**
- * Random operations on a buddy strategy and on a {@link BuddyTree}: the same addresses, and after each step the same
- * blocks.
+ * Random operations run on a buddy strategy and on a {@link BuddyTree}. Both give the same addresses, and after each
+ * step have the same blocks.
  */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class BuddyTreeProperties {
 
     private static final StrategyOptions OPTIONS = new StrategyOptions(1, 1024);
 
-    /** An aligned search in so few granules looks at all of them. */
+    /** The size of a region in which an aligned search looks at all granules. */
     private static final long SEARCHED_GRANULES = 32;
 
     @Property(tries = 1000, edgeCases = EdgeCasesMode.NONE)
@@ -92,7 +92,7 @@ class BuddyTreeProperties {
         }
     }
 
-    /** Which of the aligned parts is taken isn't prescribed. */
+    /** Allocates an aligned part in both; which of the aligned parts is taken isn't prescribed. */
     private static void allocateAligned(
             final long size, final long alignment, final BuddyTree tree, final Strategy strategy) {
         final Region region = strategy.region();
@@ -132,13 +132,13 @@ class BuddyTreeProperties {
     }
 
     /**
-     * One operation. Its numbers mean something only together with what is in use.
+     * A step is one operation. Its numbers only have a meaning together with the blocks in use.
      *
      * @param kind which operation
      * @param pick which block in use, modulo how many there are
-     * @param sizeLog2 bound of the size
-     * @param size modulo its bound and the region
-     * @param alignmentLog2 alignment
+     * @param sizeLog2 log2 of the bound of the size
+     * @param size the size, modulo its bound and the region
+     * @param alignmentLog2 log2 of the alignment
      */
     record Step(int kind, int pick, int sizeLog2, int size, int alignmentLog2) {}
 }

@@ -10,8 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * These tests say what {@link FreeLists} promises of any mapping; a subclass supplies the mapping and says where lists
- * start.
+ * These tests say what {@link FreeLists} promises of any mapping. A subclass has the mapping, and where lists start.
  */
 abstract class FreeListsContract {
 
@@ -25,13 +24,11 @@ abstract class FreeListsContract {
 
     abstract FreeLists create();
 
-    /** Lists in all, list 0 included. */
+    /** Returns the number of lists, including list 0. */
     abstract int count();
 
-    /** The least size of a list, worked out in another way than the code does. */
+    /** Returns the least size of a list, calculated in another way than in the code under test. */
     abstract long leastSize(int list);
-
-    // Sizes to lists
 
     @Test
     void shouldHoldEverySizeOfASmallRegionInTheListThatItBelongsTo() {
@@ -106,8 +103,6 @@ abstract class FreeListsContract {
         assertTrue(leastSize(list) >= size, () -> size + " from list " + list + ", where not every block fits");
         assertTrue(leastSize(list - 1) < size, () -> size + " from list " + list + ", not from the one before");
     }
-
-    // Blocks in lists
 
     @Test
     void shouldFindNothingWhenEmpty() {

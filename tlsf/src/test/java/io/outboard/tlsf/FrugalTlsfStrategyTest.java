@@ -8,7 +8,7 @@ import io.outboard.core.StrategyOptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Which block of a list is divided first. */
+/** These tests say which block of a list is divided first. */
 class FrugalTlsfStrategyTest {
 
     private static final long BASE = 1L << 40;
@@ -50,7 +50,7 @@ class FrugalTlsfStrategyTest {
         assertEquals(low, strategy.allocate(7 * 256));
     }
 
-    /** Two blocks are all that it looks at. */
+    /** The strategy only looks at two blocks of a list. */
     @Test
     void shouldTakeTheOneThatCameLastOfThoseThatAreNotFirst() {
         strategy.free(low);

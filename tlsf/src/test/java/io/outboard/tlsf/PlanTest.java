@@ -38,7 +38,7 @@ class PlanTest {
         assertEquals(1024, plan.regionBytes());
         assertEquals("3 blocks in 1024 bytes, granule 256", plan.toString());
         assertArrayEquals(Plan.of(256, 1024, blocks).records(), plan.records());
-        // Size, offset, what is in use before it, and its number; and a record of size 0.
+        // A record has the block's size, its offset, what is in use before it, and its number. The last one has size 0.
         assertArrayEquals(new int[] {2, 2, -1, -1, 2, 0, -1, -1, 2, 0, -1, -1, 0, 0, 0, 0}, plan.records());
     }
 
@@ -139,7 +139,7 @@ class PlanTest {
         assertFalse(Files.exists(file));
     }
 
-    /** Else a plan of a million blocks would seem to cost nothing. */
+    /** Otherwise, a plan of a million blocks would seem to cost nothing. */
     @Test
     void shouldBePartOfTheHostMemoryOfWhoFollowsIt() {
         final Plan plan = Plan.of(256, 1024, List.of(new Plan.Block(256, 0, 0, 2), new Plan.Block(512, 256, 1, 3)));

@@ -7,15 +7,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Planned strategies whose plan is of sizes that tests ask for, with gaps between the places. */
+/** This class makes planned strategies whose plan has the sizes that tests ask for, with gaps between the places. */
 final class PlannedFixture {
 
     private static final int BLOCKS = 400;
 
-    /** The host memory of a plan. */
+    /** The host memory of a plan, in bytes. */
     static final long PLAN_BYTES = 16 * (BLOCKS + 1);
 
-    /** The plan of each granule. */
+    /** The plans, by granule. */
     private static final Map<Long, Plan> PLANS = new ConcurrentHashMap<>();
 
     private PlannedFixture() {}
@@ -36,7 +36,7 @@ final class PlannedFixture {
         return Plan.of(granuleBytes, BLOCKS * 10 * granuleBytes, blocks);
     }
 
-    /** That of a program which asks for one granule again and again, from the second on. */
+    /** Returns a strategy with the plan of a program that asks for one granule again and again, from the second on. */
     static PlannedStrategy plannedForGranules(final Region region, final StrategyOptions options) {
         final long granuleBytes = options.granuleBytes();
         final List<Plan.Block> blocks = new ArrayList<>();

@@ -18,7 +18,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 
-/** Steps of a random program, and plans for them, followed or not. */
+/** A random program runs step after step, and follows its plan or not. */
 class PlannedStrategyProperties {
 
     private static final long GRANULE = 256;
@@ -26,7 +26,7 @@ class PlannedStrategyProperties {
     private static final StrategyOptions OPTIONS =
             StrategyOptions.DEFAULTS.withGranuleBytes(GRANULE).withMaxBlocks(4096);
 
-    /** Number of a block, negative less one for its free. */
+    /** A program has operations: the number of a block to allocate, or minus the number minus 1, of a block to free. */
     private record Program(List<Integer> operations, List<Plan.Block> blocks, long planBytes) {
 
         Plan plan() {
@@ -38,7 +38,7 @@ class PlannedStrategyProperties {
         }
     }
 
-    /** Each block in a place that is free, drawn; so the plan is none that a strategy would come to. */
+    /** Returns a program in which each block has a random free place. No strategy would come to such a plan. */
     private static Program program(final SplittableRandom random, final int length) {
         final List<Integer> operations = new ArrayList<>();
         final List<long[]> blocks = new ArrayList<>();
@@ -70,7 +70,7 @@ class PlannedStrategyProperties {
                 planGranules * GRANULE);
     }
 
-    /** Blocks that are live, by address; a new one must overlap none. */
+    /** The live blocks are held by address; a new block must not overlap any of them. */
     private static final class Live {
 
         private final TreeMap<Long, Long> ends = new TreeMap<>();
@@ -117,7 +117,7 @@ class PlannedStrategyProperties {
         }
     }
 
-    /** At any request of a step another size is asked for, or some are left out, and frees come late or early. */
+    /** At any of its requests, a step asks for another size, or it leaves some out; and frees come late or early. */
     @Property(tries = 500)
     void shouldServeADeviationAnywhereAndComeBackWithTheNextStep(
             @ForAll final long seed, @ForAll @IntRange(min = 2, max = 200) final int length) {
@@ -161,8 +161,8 @@ class PlannedStrategyProperties {
     }
 
     /**
-     * A region that is too small for the plan, or full of what doesn't belong to it: refused is only what no block has
-     * room for.
+     * The region is too small for the plan, or full of blocks that don't belong to the plan. Only a request that no
+     * free block has room for is refused.
      */
     @Property(tries = 500)
     void shouldRefuseOnlyWhatNoFreeBlockHasRoomFor(
@@ -192,7 +192,7 @@ class PlannedStrategyProperties {
         }
         live.freeAll(strategy);
         strategy.step();
-        // All of the region at once, which is no size of the plan.
+        // All of the region is asked for at once, which is no size of the plan.
         assertNotEquals(Strategy.NO_SPACE, strategy.allocate(region.sizeBytes()));
         assertEquals(0, strategy.freeBytes());
     }

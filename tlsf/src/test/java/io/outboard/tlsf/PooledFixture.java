@@ -37,7 +37,7 @@ abstract class PooledFixture {
         Arrays.stream(addresses).forEach(strategy::free);
     }
 
-    /** Something in use behind all else: without it, empty slabs go back when nothing else is in use. */
+    /** Holds a block behind all others. Without it, empty slabs would go back when nothing else is in use. */
     static void holdLastWindow(final Strategy strategy) {
         final long front = strategy.allocate(strategy.region().sizeBytes() - WINDOW);
         assertEquals(BASE + strategy.region().sizeBytes() - WINDOW, strategy.allocate(WINDOW));
@@ -91,7 +91,7 @@ abstract class PooledFixture {
         assertEquals(freeBytes, strategy.freeBytes());
     }
 
-    /** Lists what a walk shows, with offsets in place of addresses. */
+    /** Lists what a walk shows, with offsets instead of addresses. */
     static List<String> blocks(final Strategy strategy) {
         final List<String> blocks = new ArrayList<>();
         strategy.forEachBlock((address, sizeBytes, free) ->

@@ -13,10 +13,8 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** When a pool takes slabs from its backing, keeps them, and gives them back. */
+/** These tests say when a pool takes slabs from its backing, keeps them, and gives them back. */
 class PooledSlabsTest extends PooledFixture {
-
-    // Empty slabs
 
     @Test
     void shouldKeepTheSlabOfASingleBlock() {
@@ -165,8 +163,6 @@ class PooledSlabsTest extends PooledFixture {
 
         assertUnchanged(() -> assertFalse(strategy.extend(large, WINDOW + 256)));
     }
-
-    // Where no slab can be had
 
     @Test
     void shouldHandOutEveryGranuleAsABlockOfItsOwn() {

@@ -24,15 +24,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * These tests go beyond the contract of every strategy: slots. When slabs are taken and given back is in {@link
- * PooledSlabsTest}. Regions of the contract test are too small for slabs, so what it says of single blocks is here
- * again for slots.
+ * These tests go beyond the contract of every strategy: slots. {@link PooledSlabsTest} covers when slabs are taken and
+ * given back. The regions of the contract test are too small for slabs, so these tests repeat for slots what the
+ * contract says about single blocks.
  */
 class PooledStrategyTest extends PooledFixture {
 
-    // Slots
-
-    /** Nothing has changed then, so the blocks that follow lie where a new strategy would put them. */
+    /** The refusal changed nothing, so the blocks that follow lie where a new strategy would put them. */
     @Test
     void shouldPlaceAsANewOneAfterARefusalWithNothingInUse() {
         final Region region = new Region(1L << 20, 3000);
@@ -139,7 +137,7 @@ class PooledStrategyTest extends PooledFixture {
         assertEquals(1, strategy.liveBlocks());
     }
 
-    /** Enough blocks to fill slabs and the region, and to empty them, many times. */
+    /** There are enough blocks to fill slabs and the region, and to empty them, many times. */
     @Test
     void shouldNeverHandOutAGranuleTwice() {
         final BitSet used = new BitSet();
@@ -175,8 +173,6 @@ class PooledStrategyTest extends PooledFixture {
         assertWhole();
     }
 
-    // Alignment
-
     @ParameterizedTest
     @ValueSource(longs = {512, 1024, 4096})
     void shouldAlignBySlotsOfAMultipleOfTheAlignment(final long alignmentBytes) {
@@ -196,8 +192,6 @@ class PooledStrategyTest extends PooledFixture {
         assertEquals(2, backing.liveBlocks());
         assertEquals(768, backing.sizeOf(address));
     }
-
-    // Wrong addresses
 
     @Test
     void shouldRefuseAnAddressInsideASlot() {
@@ -241,8 +235,6 @@ class PooledStrategyTest extends PooledFixture {
         assertRefused(BASE + 64 * 256, "it lies in the free block [0x10000004000, 1.98MiB (2080768 bytes)]");
     }
 
-    // trim and extend
-
     @ParameterizedTest
     @ValueSource(longs = {1, 256, 512, 767, 768})
     void shouldKeepTheSizeOfASlotOnTrim(final long newSizeBytes) {
@@ -281,8 +273,6 @@ class PooledStrategyTest extends PooledFixture {
                 () -> strategy.extend(address, newSizeBytes),
                 "newSizeBytes=" + newSizeBytes + ", rounded up, must be >= the block's size, 768");
     }
-
-    // Walk and statistics
 
     @Test
     void shouldShowSlotsInUseAndRunsOfFreeOnes() {
@@ -325,8 +315,6 @@ class PooledStrategyTest extends PooledFixture {
         assertEquals(4 * WINDOW, pooled.freeBytes());
         assertEquals(4 * WINDOW, Statistics.of(pooled).largestFreeBlockBytes());
     }
-
-    // The provider
 
     @Test
     void shouldBeProvidedOverTlsf() {

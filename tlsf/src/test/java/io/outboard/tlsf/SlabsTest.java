@@ -11,13 +11,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Slots and windows; what a strategy makes of them is tested where one that can back it is. */
+/** These tests cover slots and windows; tests of strategies that have slabs cover how those are used. */
 class SlabsTest {
 
     private static final long WINDOW = 64 * 4096;
     private static final long BASE = 1L << 40;
 
-    /** Every offset in a slab, for every size that a slot has with any granule. */
+    /** The test tries every offset in a slab, for every size that a slot has with any granule. */
     @Tag("thorough")
     @Test
     void shouldFindTheSlotOfEveryOffset() {
@@ -131,7 +131,7 @@ class SlabsTest {
         assertEquals(0, new Slabs(new Region(BASE, WINDOW), 8192).slotLimitBytes());
     }
 
-    /** From a region that starts at a window to one that starts in the last granule of one. */
+    /** The regions start anywhere from the start of a window to its last granule. */
     @Test
     void shouldLengthenWindowsRatherThanHaveMoreThan2To18() {
         assertEquals(WINDOW, new Slabs(new Region(BASE, WINDOW << 18), 256).windowBytes());

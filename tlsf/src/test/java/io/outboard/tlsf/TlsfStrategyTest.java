@@ -54,7 +54,7 @@ class TlsfStrategyTest {
                 thrown.getMessage());
     }
 
-    /** Though the list doesn't guarantee that: it holds 100 and 101 granules. */
+    /** The list doesn't guarantee a fit: it holds blocks of 100 and 101 granules. */
     @Test
     void shouldTakeTheFirstOfItsOwnListIfThatFits() {
         final Strategy strategy = ofGranules(1000);
@@ -95,7 +95,7 @@ class TlsfStrategyTest {
         assertEquals(last, strategy.allocate(256));
     }
 
-    /** List 96 holds 128 to 131 granules: what one block grows to keeps its place behind the other. */
+    /** List 96 holds blocks of 128 to 131 granules. A block that grows within them keeps its place behind the other. */
     @Test
     void shouldKeepAGrownBlocksPlaceInItsList() {
         final Strategy strategy = ofGranules(1000);
@@ -135,8 +135,6 @@ class TlsfStrategyTest {
 
         assertEquals(exact, strategy.allocate(16 * 256, 512));
     }
-
-    // Few records
 
     @Test
     void shouldNeedOneRecordForAnAlignedBlockAtTheEndOfAFreeOne() {
@@ -207,7 +205,7 @@ class TlsfStrategyTest {
         assertEquals(BASE, strategy.allocate(65 * 256));
     }
 
-    /** The documented bound: the one block that fits is the 65th of its list. */
+    /** The bound is the documented one: the only block that fits is the 65th of its list. */
     @Test
     void shouldAnswerNoSpaceBehind64TooSmallBlocks() {
         final Strategy strategy = withFreeBlocksOf64Granules(64);
@@ -217,8 +215,8 @@ class TlsfStrategyTest {
     }
 
     /**
-     * Makes a strategy with so many free blocks of 64 granules, and one of 65 in front of them in memory, but behind
-     * them in the list that they share; nothing else is free.
+     * Makes a strategy with so many free blocks of 64 granules, and one free block of 65. That is in front of them in
+     * memory, but behind them in their common list; nothing else is free.
      */
     private static Strategy withFreeBlocksOf64Granules(final int count) {
         final Strategy strategy = ofGranules(66 + 65L * count);

@@ -82,8 +82,6 @@ class TwoLevelListsTest extends FreeListsContract {
         assertEquals(upper, lists.findFitting(41));
     }
 
-    // Bounded search
-
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 62, 63})
     void shouldFindABlockBehindTooSmallOnesOfItsList(final int tooSmall) {
