@@ -3,7 +3,7 @@ package examples;
 import io.outboard.pool.DeviceBuffer;
 import io.outboard.pool.Pool;
 
-/** A program that uses a pool: what is in packages of this project never comes first in a leak's stack. */
+/** This program uses a pool. Packages of this project never come first in a leak's stack, so it is in another. */
 public final class Program {
 
     private Program() {}
@@ -12,7 +12,7 @@ public final class Program {
         return pool.buffer(sizeBytes);
     }
 
-    /** And no more: the buffer is lost. */
+    /** Returns the address and loses the buffer. */
     public static long address(final DeviceBuffer buffer) {
         return buffer.address();
     }

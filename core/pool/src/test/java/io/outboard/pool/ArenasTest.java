@@ -29,14 +29,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Arenas, and what many blocks of theirs cost. */
+/** These tests cover arenas, and what many blocks of arenas cost. */
 class ArenasTest {
 
     private static final long MIB = 1L << 20;
 
     private static final long GIB = 1L << 30;
 
-    /** Doesn't finish what it is asked to wait for, while a stream is captured or not. */
+    /** This device never finishes what it is asked to wait for, whether or not a stream is captured. */
     private static final class CapturingDevice extends IdleDevice {
 
         final AtomicLong awaits = new AtomicLong();
@@ -70,7 +70,7 @@ class ArenasTest {
         return blocks;
     }
 
-    /** Its tables were to grow no more, so nobody looked there, though it had the only room. */
+    /** The other arena has the only room. Nobody used to look there, since its tables may not grow any more. */
     @ParameterizedTest
     @EnumSource(names = {"STRICT", "IMMEDIATE"})
     void shouldPlaceInWhatIsFreeBesideManySmallBlocksOfAnotherArena(final ReusePolicy policy) throws Exception {
@@ -87,7 +87,7 @@ class ArenasTest {
         pool.close();
     }
 
-    /** It counted as small, and waited for others to fill a batch: the pool took memory beside it. */
+    /** The extended block used to count as small, and to wait for a full batch, so the pool took more memory. */
     @Test
     void shouldFreeALargeBlockOfAnotherArenaAtOnceThatWasExtended() throws Exception {
         final Pool pool =
@@ -113,7 +113,8 @@ class ArenasTest {
     }
 
     /**
-     * Their owner has nothing to do meanwhile, and small ones may be before them: the pool took them for memory in use.
+     * The owner has nothing to do meanwhile, and small blocks may come before large ones. The pool used to take the
+     * large blocks for memory in use.
      */
     @Test
     void shouldNotTakeForUsedWhatAnotherThreadHasFreed() throws Exception {
@@ -129,7 +130,7 @@ class ArenasTest {
                     pool.free(large[i / 8]);
                 }
             }
-            // So many that the arenas are added up.
+            // After so many allocations, the arenas' memory in use is added up.
             return allocate(pool, 2048, 4096);
         });
 
@@ -138,7 +139,10 @@ class ArenasTest {
         pool.close();
     }
 
-    /** Nine in ten counted as in use, since their owner has nothing to do: as much memory was taken again. */
+    /**
+     * Nine in ten of the freed blocks used to count as in use, since their owner has nothing to do. So the pool took as
+     * much memory again.
+     */
     @Test
     void shouldUseWhatOthersHaveFreedAndNobodyTookInBeforeItGrows() throws Exception {
         final Pool pool = overTwo().build();
@@ -170,7 +174,7 @@ class ArenasTest {
         pool.close();
     }
 
-    /** Of a mebibyte. */
+    /** Returns a segment of a mebibyte. */
     private static Segment segmentOf(final Arena owner) {
         final Region region = new Region(0, MIB);
         final Segment segment = new Segment(
@@ -186,7 +190,7 @@ class ArenasTest {
         return segment;
     }
 
-    /** What came back for the oldest of those that wait is nobody else's, however small the request. */
+    /** What came back for the oldest waiting request is for no other request, however small. */
     @Test
     void shouldKeepWhatCameBackForTheOldestThatWaits() {
         final Arenas arenas = new Arenas(false, GIB, Long.MAX_VALUE, 0);
@@ -208,8 +212,7 @@ class ArenasTest {
     }
 
     /**
-     * No operation does the work of many: what others have freed is taken in little by little, before memory is
-     * missing.
+     * Each operation takes in a little of what others have freed, before memory is missing. None does the work of many.
      */
     @Test
     void shouldTakeInWhatOthersFreeWithEachOperation() {
@@ -236,7 +239,7 @@ class ArenasTest {
         assertEquals(freed * 256, owner.limboBytes());
     }
 
-    /** Allocates until nothing is left for this size; how many it were. */
+    /** Allocates blocks of this size until none is left, and returns how many there were. */
     private static int fill(final Pool pool, final long sizeBytes) {
         int count = 0;
         while (true) {
@@ -248,8 +251,6 @@ class ArenasTest {
             }
         }
     }
-
-    // Who uses which
 
     @Test
     void shouldServeThreadsOfDifferentArenasFromMemoryOfTheirOwn() throws Exception {
@@ -266,7 +267,8 @@ class ArenasTest {
     }
 
     /**
-     * Beyond peak and slack, with a device that is idle: the pool held twice the peak, half of it free in other arenas.
+     * The device is idle, and the request exceeds peak and slack. The pool used to hold twice the peak, half of it free
+     * in other arenas.
      */
     @Test
     void shouldUseWhatOthersHaveFreedBeforeItGrows() throws Exception {
@@ -278,7 +280,7 @@ class ArenasTest {
         ArenaThreads.call(0, () -> {
             final long[] blocks = allocate(pool, 16, MIB / 4);
             for (int i = 0; i < 12; i++) {
-                // Too few for a question to the device.
+                // These frees are too few for a question to the device.
                 pool.free(blocks[i]);
             }
             return blocks;
@@ -291,7 +293,10 @@ class ArenasTest {
         pool.close();
     }
 
-    /** Who wasn't first had nothing, and placed each block elsewhere: with two threads a tenth as many operations. */
+    /**
+     * The arena that wasn't first used to have nothing, and placed each block in the other. With two threads there were
+     * a tenth as many operations.
+     */
     @ParameterizedTest
     @ValueSource(longs = {MIB, 8 * MIB})
     void shouldHaveAShareOfAFirstRegionThatIsAllThereIs(final long sizeBytes) throws Exception {
@@ -311,8 +316,8 @@ class ArenasTest {
     }
 
     /**
-     * Beyond its share an arena uses what another has free where it is: by turns they would take it from each other for
-     * ever.
+     * Beyond its share, an arena places blocks in the other arena's free memory. If it took the memory instead, the
+     * arenas would take it from each other forever.
      */
     @Test
     void shouldNotMoveMemoryToAndFro() throws Exception {
@@ -334,7 +339,7 @@ class ArenasTest {
         pool.close();
     }
 
-    /** Each took back what the other had needed: 133 mappings in 200 rounds. */
+    /** Each arena used to take back what the other had needed: 133 mappings in 200 rounds. */
     @Test
     void shouldMoveLessAndLessMemoryToAndFroForBlocksThatNeedIt() throws Exception {
         final Pool pool = Pool.over(new VirtualMemorySource(4 * GIB))
@@ -359,7 +364,7 @@ class ArenasTest {
         return pool.statistics().mappings();
     }
 
-    /** Holds 1280 MiB, all of them free. */
+    /** Returns a pool that holds 1280 MiB, all of them free. */
     private static Pool withAllInOneOfTwoArenas(final FailingMemorySource source) throws Exception {
         final Pool pool = Pool.over(source)
                 .reuse(ReusePolicy.STRICT, new IdleDevice())
@@ -371,8 +376,8 @@ class ArenasTest {
     }
 
     /**
-     * What another arena had free went back to the device for it, which then refused to give it again: so was the
-     * request refused.
+     * Free memory of the other arena goes back to the device for the request, but the device refuses to hand it out
+     * again. The request used to be refused, too.
      */
     @ParameterizedTest
     @ValueSource(longs = {600 * MIB, 1000 * MIB})
@@ -389,7 +394,7 @@ class ArenasTest {
         pool.close();
     }
 
-    /** The request is served by then: its block was lost. */
+    /** The move fails when the request is already served. The request's block used to be lost. */
     @Test
     void shouldServeARequestThoughMemoryThatMovesFails() throws Exception {
         final FailingMemorySource source = new FailingMemorySource(1280 * MIB).growingInPlace();
@@ -404,7 +409,7 @@ class ArenasTest {
         pool.close();
     }
 
-    /** To move memory under that policy is to wait for the device, which may take as long as it likes. */
+    /** With this policy, moving memory means waiting for the device, which may take any time. */
     @Test
     @Timeout(20)
     void shouldNotWaitForTheDeviceToPlaceInAnotherArena() throws Exception {
@@ -423,7 +428,10 @@ class ArenasTest {
         pool.close();
     }
 
-    /** Beyond its share of the slack it asked for each few blocks, though the pool held many times as much. */
+    /**
+     * Beyond its share of the slack, the arena used to ask the device every few blocks, though the pool held many times
+     * as much.
+     */
     @Test
     void shouldUseWhatAnArenaHoldsBeforeItAsks() throws Exception {
         final Pool pool = Pool.over(new VirtualMemorySource(GIB))
@@ -492,9 +500,7 @@ class ArenasTest {
         pool.close();
     }
 
-    // Numbers
-
-    /** So many blocks of one region that its threads leave the main arena; one arena counted the peak until then. */
+    /** One region has so many blocks that its threads leave the main arena. Until then, one arena counted the peak. */
     @Test
     void shouldRememberThePeakOfTheTimeWithOneArena() {
         final Pool pool = over(100 * GIB, 4 * GIB).build();
@@ -506,9 +512,7 @@ class ArenasTest {
         pool.close();
     }
 
-    // Many blocks
-
-    /** A request of one size that is refused says nothing of larger ones, where sizes have memory of their own. */
+    /** If sizes have memory of their own, a refused request says nothing about larger sizes. */
     @Test
     void shouldServeASizeThatHasRoomAfterASmallerOneWasRefused() {
         final Pool pool =
@@ -549,7 +553,7 @@ class ArenasTest {
         pool.close();
     }
 
-    /** Nothing that waits for the device comes back meanwhile. */
+    /** During a capture, nothing that waits for the device comes back. */
     @Test
     void shouldNotAskTheDeviceAgainAndAgainWhileAStreamIsCaptured() {
         final CapturingDevice device = new CapturingDevice();
@@ -567,7 +571,7 @@ class ArenasTest {
         pool.close();
     }
 
-    /** It took as much as the pool's first region has. */
+    /** The pool used to take as much memory as its first region has. */
     @Test
     void shouldGrowBySmallStepsToExtendABlockOfAnotherArena() throws Exception {
         final Pool pool = Pool.over(new VirtualMemorySource(GIB))

@@ -12,14 +12,14 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A device of some streams, each with a queue of kernels of which nobody knows when they end: a thread ends a random
- * number of them at random moments. Kernels are known by their number in their stream, from 1; handles of streams are
- * 0, 1, 2 and so on, their numbers others. Safe for any number of threads, also virtual ones: nothing waits in a
- * monitor.
+ * A busy device has some streams, each with a queue of kernels, and nobody knows when a kernel ends: a thread ends a
+ * random number of them at random moments. A kernel is known by its number in its stream, from 1. Handles of streams
+ * are 0, 1, 2 and so on, and their numbers differ. Safe for any number of threads, also virtual ones, since nothing
+ * waits in a monitor.
  */
 final class BusyDevice implements DeviceWork {
 
-    /** Numbers of streams differ from their handles. */
+    /** The first number of a stream. Numbers of streams differ from their handles. */
     private static final long FIRST_ID = 1000;
 
     private final AtomicLongArray launched;
@@ -35,11 +35,11 @@ final class BusyDevice implements DeviceWork {
     private volatile boolean closed;
 
     /**
-     * Begins to work.
+     * Starts the device.
      *
-     * @param streams how many
-     * @param mostBehind kernels that a stream may have before it, at most
-     * @param pauseNs most nanoseconds between two moments at which kernels end
+     * @param streams how many streams it has
+     * @param mostBehind the most unfinished kernels that a stream may have
+     * @param pauseNs the longest time between two moments at which kernels end, in nanoseconds
      */
     BusyDevice(final int streams, final long mostBehind, final long pauseNs) {
         launched = new AtomicLongArray(streams);
@@ -74,18 +74,16 @@ final class BusyDevice implements DeviceWork {
         }
     }
 
-    // For the test
-
     int streams() {
         return launched.length();
     }
 
-    /** The new kernel's number, or 0 if the stream has so many before it that a launch would wait. */
+    /** Returns the new kernel's number, or 0 if the stream has so many unfinished kernels that a launch would wait. */
     long launch(final int stream) {
         return launched.get(stream) - finished.get(stream) >= mostBehind ? 0 : launched.incrementAndGet(stream);
     }
 
-    /** What was launched on each stream. */
+    /** Returns what was launched on each stream. */
     long[] allWork() {
         final long[] numbers = new long[launched.length()];
         for (int stream = 0; stream < numbers.length; stream++) {
@@ -94,14 +92,14 @@ final class BusyDevice implements DeviceWork {
         return numbers;
     }
 
-    /** What was launched on one stream. */
+    /** Returns what was launched on one stream. */
     long[] workOf(final int stream) {
         final long[] numbers = new long[launched.length()];
         numbers[stream] = launched.get(stream);
         return numbers;
     }
 
-    /** Whether so many of each stream's kernels have ended. */
+    /** Returns whether so many kernels of each stream have ended. */
     boolean haveEnded(final long[] numbers) {
         for (int stream = 0; stream < numbers.length; stream++) {
             if (finished.get(stream) < numbers[stream]) {
@@ -115,18 +113,18 @@ final class BusyDevice implements DeviceWork {
         return marks.size();
     }
 
-    /** How often it was asked about anything. */
+    /** Returns how many marks were made. */
     long marksMade() {
         return nextMark.get();
     }
 
-    /** What the pool did that it may not. */
+    /** Returns what the pool did that it must not do; null if nothing. */
     @Nullable
     Throwable wrongUse() {
         return wrongUse.get();
     }
 
-    /** Ends when all kernels have. */
+    /** Waits until all kernels have ended, and ends the thread. */
     void close() throws InterruptedException {
         waitFor(allWork());
         closed = true;
@@ -143,8 +141,6 @@ final class BusyDevice implements DeviceWork {
             lock.unlock();
         }
     }
-
-    // For the pool
 
     @Override
     public boolean isCapturing() {

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Buffers: closed once, and missed if they aren't. */
+/** A buffer is closed once, and reported if it is lost before. */
 class DeviceBufferTest {
 
     private static final long MIB = 1L << 20;
@@ -43,7 +43,7 @@ class DeviceBufferTest {
         }
     }
 
-    /** Collects garbage until so many buffers were reported. */
+    /** Collects garbage until so many buffers have been reported. */
     private static List<LogRecord> reports(final Warnings warnings, final int count) throws InterruptedException {
         final List<LogRecord> reports = new ArrayList<>();
         final long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
@@ -60,8 +60,6 @@ class DeviceBufferTest {
         }
         return reports;
     }
-
-    // Closing
 
     @ParameterizedTest
     @EnumSource(LeakLevel.class)
@@ -101,7 +99,7 @@ class DeviceBufferTest {
         }
     }
 
-    /** What it leaves behind the same stream may have at once, others only after its work. */
+    /** The same stream may have the buffer's memory at once, others only after the stream's work. */
     @ParameterizedTest
     @EnumSource(LeakLevel.class)
     void shouldGoBackOnItsStream(final LeakLevel level) {
@@ -124,7 +122,7 @@ class DeviceBufferTest {
         }
     }
 
-    /** A second free would end the block of the next owner, or throw. */
+    /** A second free would free the next owner's block, or throw. */
     @ParameterizedTest
     @EnumSource(LeakLevel.class)
     void shouldFreeOnceIfTwoThreadsClose(final LeakLevel level) throws Exception {
@@ -141,7 +139,7 @@ class DeviceBufferTest {
                 done.add(threads.submit(() -> {
                     for (int i = 0; i < rounds; i++) {
                         arrived.incrementAndGet();
-                        // Looks rather than sleeps, so that both come out within nanoseconds.
+                        // The thread spins rather than sleeps, so that both threads go on within nanoseconds.
                         while (arrived.get() < 2 * (i + 1)
                                 && !Thread.currentThread().isInterrupted()) {
                             Thread.onSpinWait();
@@ -203,8 +201,6 @@ class DeviceBufferTest {
             assertThrows(DeviceOutOfMemoryException.class, () -> pool.buffer(5 * MIB));
         }
     }
-
-    // Leaks
 
     @Test
     void shouldReportALostBufferWithItsStack() throws InterruptedException {
@@ -322,8 +318,6 @@ class DeviceBufferTest {
                                 () -> builder().reclaimLeaks().build())
                         .getMessage());
     }
-
-    // Sites
 
     @Test
     void shouldNameTheSitesOfHolders() {

@@ -17,11 +17,11 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /**
- * Host memory that ends at the n-th allocation. Classes of the pool and of its tests are loaded anew, and where the
- * pool's allocate, or box numbers, or call what the JDK has for collections and allocates, they call {@link #check}. So
- * no agent is needed, and the code that is shipped knows nothing of it.
+ * This class makes host memory end at the n-th allocation. It loads the classes of the pool and of its tests anew. The
+ * pool's classes then call {@link #check} where they allocate, box numbers, or call methods of the JDK that allocate
+ * for collections. So no agent is needed, and the code that is shipped knows nothing of it.
  *
- * <p>One thread at a time: what is noted is static, since instrumented code must find it.
+ * <p>Only one thread may use this class at a time: its state is static, since instrumented code must find it.
  */
 public final class FailingHostMemory extends ClassLoader {
 
@@ -33,7 +33,7 @@ public final class FailingHostMemory extends ClassLoader {
                             + "subList subMap toArray toList")
                     .split(" "));
 
-    /** These allocate what they find, if they do. */
+    /** The methods that allocate what they return, if they return something. */
     private static final Set<String> FINDING =
             Set.of("ceilingEntry", "firstEntry", "floorEntry", "higherEntry", "lastEntry", "lowerEntry");
 
@@ -42,8 +42,8 @@ public final class FailingHostMemory extends ClassLoader {
     private static int places;
 
     /**
-     * Of each allocation the place in the code, in the lower half, and that of the allocation before: it tells what was
-     * being done.
+     * For each allocation, its place in the code in the lower half, and the place of the allocation before in the upper
+     * half, which tells what was being done.
      */
     private static long[] passed = new long[1024];
 
@@ -55,29 +55,29 @@ public final class FailingHostMemory extends ClassLoader {
         super(FailingHostMemory.class.getClassLoader());
     }
 
-    /** From now on that allocation fails, from 0; none if it is negative. */
+    /** Makes that allocation fail, counted from now on, from 0; none if it is negative. */
     static void failAt(final int allocation) {
         count = 0;
         failing = allocation;
         THROWN.set(null);
     }
 
-    /** Whether allocations count: those of the test don't. */
+    /** Sets whether allocations count; those of the test don't. */
     public static void counts(final boolean newCounting) {
         counting = newCounting;
     }
 
-    /** For each allocation so far, in order, a number for the way that the code came to it. */
+    /** Returns, for each allocation so far, in order, a number for the way in which the code came there. */
     static long[] passed() {
         return Arrays.copyOf(passed, count);
     }
 
-    /** What failed; null if nothing has. */
+    /** Returns the error that was thrown; null if none was. */
     static @Nullable OutOfMemoryError thrown() {
         return THROWN.get();
     }
 
-    // Called by instrumented code
+    // Instrumented code calls these methods.
 
     public static void check(final int place) {
         if (counting) {
@@ -133,7 +133,7 @@ public final class FailingHostMemory extends ClassLoader {
                     final String signature,
                     final String[] exceptions) {
                 final MethodVisitor method = super.visitMethod(access, name, descriptor, signature, exceptions);
-                // A class that couldn't be initialized would be lost for all programs.
+                // A class whose initialization failed would be lost for all programs.
                 return name.equals("<clinit>") ? method : new Checks(method);
             }
         };
@@ -163,7 +163,7 @@ public final class FailingHostMemory extends ClassLoader {
         public void visitTypeInsn(final int opcode, final String type) {
             check(opcode == Opcodes.ANEWARRAY, "(I)V");
             super.visitTypeInsn(opcode, type);
-            // Afterwards, since stack maps name the instruction.
+            // This call comes after the instruction, since stack maps name the instruction.
             check(opcode == Opcodes.NEW, "(I)V");
         }
 
@@ -173,7 +173,7 @@ public final class FailingHostMemory extends ClassLoader {
             super.visitIntInsn(opcode, operand);
         }
 
-        /** Lambdas that capture, and texts. */
+        /** Counts lambdas that capture, and texts that are joined. */
         @Override
         public void visitInvokeDynamicInsn(
                 final String name, final String descriptor, final Handle bootstrap, final Object... arguments) {

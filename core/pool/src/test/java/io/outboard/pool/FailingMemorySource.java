@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Virtual regions from a source that fails when a test says so, and counts. Safe for any number of threads. */
+/** This source makes virtual regions, fails when a test says so, and counts calls. Safe for any number of threads. */
 public final class FailingMemorySource implements MemorySource {
 
     private static final long UNIT_BYTES = 1L << 21;
@@ -28,7 +28,7 @@ public final class FailingMemorySource implements MemorySource {
     private long piecesMoved;
     private int regionsOut;
 
-    /** Of regions that grow in place, the addresses that have memory: where each unit begins. */
+    /** The addresses that have memory in regions that grow in place, by where each unit begins. */
     private final Set<Long> units = new HashSet<>();
 
     private long failingCall = Long.MAX_VALUE;
@@ -36,19 +36,19 @@ public final class FailingMemorySource implements MemorySource {
     private @Nullable Supplier<? extends RuntimeException> refusal;
 
     /**
-     * A source of regions aligned to 2 MiB.
+     * Makes a source of regions that are aligned to 2 MiB.
      *
-     * @param limitBytes most bytes out at a time
+     * @param limitBytes the most bytes that may be out at a time
      */
     public FailingMemorySource(final long limitBytes) {
         this(limitBytes, 0);
     }
 
     /**
-     * A source of regions that aren't aligned so well.
+     * Makes a source of regions that are less aligned.
      *
-     * @param limitBytes most bytes out at a time, with {@code shiftBytes} more for each region
-     * @param shiftBytes regions start so far after a multiple of 2 MiB
+     * @param limitBytes the most bytes that may be out at a time, with {@code shiftBytes} more for each region
+     * @param shiftBytes how far behind a multiple of 2 MiB regions start
      */
     public FailingMemorySource(final long limitBytes, final long shiftBytes) {
         source = new VirtualMemorySource(limitBytes);
@@ -66,9 +66,9 @@ public final class FailingMemorySource implements MemorySource {
     }
 
     /**
-     * Limits the addresses of such.
+     * Limits the addresses of regions that grow in place.
      *
-     * @param bytes most
+     * @param bytes the most bytes of addresses
      * @return this source
      */
     public FailingMemorySource withAddresses(final long bytes) {
@@ -77,8 +77,8 @@ public final class FailingMemorySource implements MemorySource {
     }
 
     /**
-     * From now on they neither move nor give back memory, as if a stream were being captured that the pool doesn't know
-     * of.
+     * Makes regions neither move nor give back memory from now on, as if a stream were captured that the pool doesn't
+     * know of.
      */
     public synchronized void capture() {
         captured = true;
@@ -94,11 +94,11 @@ public final class FailingMemorySource implements MemorySource {
     }
 
     /**
-     * Whether memory of regions that grow in place is behind all of a block.
+     * Tells whether all of a block has memory, in a region that grows in place.
      *
-     * @param address where it begins
-     * @param sizeBytes its size
-     * @return whether it is
+     * @param address where the block begins
+     * @param sizeBytes the block's size
+     * @return whether all of it has memory
      */
     public synchronized boolean hasMemory(final long address, final long sizeBytes) {
         for (long unit = address & -UNIT_BYTES; unit < address + sizeBytes; unit += UNIT_BYTES) {
@@ -113,8 +113,8 @@ public final class FailingMemorySource implements MemorySource {
      * Makes one call of {@link #take}, {@link #giveBack} or {@link #reserve}, or of a method of a region that grows in
      * place, fail and change nothing.
      *
-     * @param call which of those from now on, from 1
-     * @param newFailure makes what it throws
+     * @param call which call from now on, from 1
+     * @param newFailure makes the exception to throw
      */
     public synchronized void failAt(final long call, final Supplier<RuntimeException> newFailure) {
         failingCall = calls + call;
@@ -124,32 +124,32 @@ public final class FailingMemorySource implements MemorySource {
     /**
      * Makes every call that takes memory fail from now on, and change nothing.
      *
-     * @param newRefusal makes what it throws; null for none any more
+     * @param newRefusal makes the exception to throw; null to end the failures
      */
     public synchronized void refuse(final @Nullable Supplier<? extends RuntimeException> newRefusal) {
         refusal = newRefusal;
     }
 
     /**
-     * How often a region was taken, given back, reserved, grown, shrunk, moved or closed.
+     * Returns how often a region was taken, given back, reserved, grown, shrunk, moved or closed.
      *
-     * @return calls, failed ones included
+     * @return the number of calls, including failed ones
      */
     public synchronized long calls() {
         return calls;
     }
 
     /**
-     * Does something each time that it is asked what it has.
+     * Sets what to do each time this source is asked what it has.
      *
-     * @param newWhenAsked what
+     * @param newWhenAsked what to do
      */
     public synchronized void whenAsked(final Runnable newWhenAsked) {
         whenAsked = newWhenAsked;
     }
 
     /**
-     * How often it was asked what it has.
+     * Returns how often this source was asked what it has.
      *
      * @return calls of {@link #availableBytes}
      */
@@ -158,34 +158,34 @@ public final class FailingMemorySource implements MemorySource {
     }
 
     /**
-     * Who has called one of those last.
+     * Returns the thread that made the last counted call.
      *
-     * @return the thread, null if nobody has
+     * @return the thread, null if there was no call
      */
     public synchronized @Nullable Thread lastCaller() {
         return lastCaller;
     }
 
     /**
-     * How often a region was asked for.
+     * Returns how often a region was asked for.
      *
-     * @return calls, failed ones included
+     * @return the number of calls, including failed ones
      */
     public synchronized long takes() {
         return takes;
     }
 
     /**
-     * How much memory was moved.
+     * Returns how many pieces were moved.
      *
-     * @return pieces, those that failed included
+     * @return the number of pieces, including those whose move failed
      */
     public synchronized long moves() {
         return piecesMoved;
     }
 
     /**
-     * Regions that weren't given back.
+     * Returns how many regions weren't given back.
      *
      * @return how many
      */
@@ -294,7 +294,7 @@ public final class FailingMemorySource implements MemorySource {
             }
         }
 
-        /** One by one: each may be the call that fails. */
+        /** Gives pieces back one by one, as each may be the call that fails. */
         @Override
         public void giveBack(final long[] pieces, final int count) {
             synchronized (FailingMemorySource.this) {

@@ -8,8 +8,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A device whose work before a mark ends when the test says so. Marks are numbered from 0, of all work and of streams
- * alike. Who waits for one waits until then, or until a capture begins. Safe for any number of threads.
+ * A gated device ends the work before a mark when the test says so. Marks are numbered from 0, those of all work
+ * together with those of streams. A thread that waits for a mark waits until then, or until a capture begins. Safe for
+ * any number of threads.
  */
 class GatedDevice implements DeviceWork {
 
@@ -22,9 +23,7 @@ class GatedDevice implements DeviceWork {
     private boolean capturing;
     private @Nullable Supplier<? extends Throwable> failure;
 
-    // For the test
-
-    /** How many marks were made. */
+    /** Returns how many marks were made. */
     long marks() {
         return locked(() -> marks);
     }
@@ -33,22 +32,22 @@ class GatedDevice implements DeviceWork {
         return locked(out::size);
     }
 
-    /** Threads that asked it anything. */
+    /** Returns the threads that asked this device anything. */
     Set<Thread> askedBy() {
         return locked(() -> Set.copyOf(askedBy));
     }
 
-    /** The work before the first of its marks has ended. */
+    /** Ends the work before so many marks, counted from the first. */
     void finish(final long count) {
         change(() -> finished = Math.max(finished, count));
     }
 
-    /** All work has ended, that of marks to come as well. */
+    /** Ends all work, including that of marks to come. */
     void finishAll() {
         finish(Long.MAX_VALUE);
     }
 
-    /** It goes on: work of marks to come isn't finished. */
+    /** Ends the work of all marks so far; work of marks to come isn't finished. */
     void goOn() {
         change(() -> finished = marks);
     }
@@ -80,8 +79,6 @@ class GatedDevice implements DeviceWork {
             lock.unlock();
         }
     }
-
-    // For the pool
 
     @Override
     public boolean isCapturing() {

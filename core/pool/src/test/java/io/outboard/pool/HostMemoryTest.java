@@ -29,8 +29,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Random programs, with one allocation of host memory failing in each: the pool loses nothing, hands nothing out twice
- * or without memory behind it, and its numbers are right.
+ * In random programs, one allocation of host memory fails. The pool loses nothing, never hands out memory twice or
+ * without anything behind it, and its numbers are right.
  */
 class HostMemoryTest {
 
@@ -69,7 +69,7 @@ class HostMemoryTest {
         }
     }
 
-    /** Of each program those allocations fail to which the code came in a way that has failed the least so far. */
+    /** In each program, those allocations fail whose way through the code has failed the least so far. */
     @ParameterizedTest
     @EnumSource(Mode.class)
     void shouldLoseNothingWhicheverAllocationFails(final Mode mode) throws Exception {
@@ -91,7 +91,7 @@ class HostMemoryTest {
         }
     }
 
-    /** Runs a program, also one again that a failure names. */
+    /** Runs a program; also used to repeat the one that a failure names. */
     private static void run(final Mode mode, final int seed, final int failing) throws Exception {
         FailingHostMemory.failAt(failing);
         final Runnable program = (Runnable) HOST.loadClass(Program.class.getName())
@@ -110,19 +110,19 @@ class HostMemoryTest {
         }
     }
 
-    /** It can't be closed again. */
+    /** A closed buffer can't be closed again, so the close must free it. */
     @Test
     void shouldFreeABufferThatIsClosedWhicheverAllocationFails() throws Exception {
         failEach(Closing.class);
     }
 
-    /** A stream that came back had a block that it didn't find. */
+    /** A stream is forgotten and comes back. A block that was freed on it used to be lost. */
     @Test
     void shouldFindWhatWasFreedOnAStreamWhicheverAllocationFailsWhileStreamsAreForgotten() throws Exception {
         failEach(Forgetting.class);
     }
 
-    /** Runs it again and again until no allocation fails any more. */
+    /** Runs the program again and again, until no allocation fails any more. */
     private static void failEach(final Class<? extends Runnable> program) throws Exception {
         int failing = -1;
         do {
@@ -135,7 +135,7 @@ class HostMemoryTest {
         } while (FailingHostMemory.thrown() != null);
     }
 
-    /** Forgets streams in which nothing waits; one of them comes back. */
+    /** This program forgets streams in which nothing waits; one of the streams comes back. */
     public static final class Forgetting implements Runnable {
 
         private static final long COMES_BACK = 7;
@@ -152,7 +152,7 @@ class HostMemoryTest {
                 try {
                     pool.marks.askAll(pool.arenas.closeAll());
                 } catch (final OutOfMemoryError e) {
-                    // As the program may see.
+                    // A program may see this error.
                 } finally {
                     FailingHostMemory.counts(false);
                 }
@@ -167,7 +167,7 @@ class HostMemoryTest {
         }
     }
 
-    /** Closes a buffer that is looked after. */
+    /** This program closes a buffer that is watched for leaks. */
     public static final class Closing implements Runnable {
 
         @Override
@@ -180,7 +180,7 @@ class HostMemoryTest {
                 try {
                     buffer.close();
                 } catch (final OutOfMemoryError e) {
-                    // As the program may see.
+                    // A program may see this error.
                 } finally {
                     FailingHostMemory.counts(false);
                 }
@@ -198,7 +198,7 @@ class HostMemoryTest {
                 .orElse("no place");
     }
 
-    /** Calls of every kind, the same for a seed; what fails is skipped, as a program would. */
+    /** This program makes calls of every kind, the same for the same seed. It skips calls that fail. */
     public static final class Program implements Runnable {
 
         private final FailingMemorySource source = new FailingMemorySource(DEVICE_BYTES);
@@ -293,7 +293,7 @@ class HostMemoryTest {
             }
         }
 
-        /** Mostly on this thread, of arena 0. False if there was no memory for it. */
+        /** Makes a call, mostly on this thread, which is of arena 0; false if there was no host memory for the call. */
         private boolean call(final Runnable call) {
             final FutureTask<?> task = new FutureTask<>(
                     () -> {

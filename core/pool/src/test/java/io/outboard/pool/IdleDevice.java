@@ -1,6 +1,6 @@
 package io.outboard.pool;
 
-/** A device that has always finished, for pools whose threads are to be tested and not their device. */
+/** An idle device has always finished. It is for tests of a pool's threads rather than of its device. */
 class IdleDevice implements DeviceWork {
 
     @Override

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads JSON, strictly: objects as maps, arrays as lists, whole numbers as longs, strings; nothing else. Confined to
- * one thread.
+ * This class reads JSON strictly: objects as maps, arrays as lists, whole numbers as longs, and strings; nothing else.
+ * Confined to one thread.
  */
 public final class Json {
 

@@ -21,13 +21,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a pool says that it holds, and what it takes. */
+/** These tests say what a pool reports to hold, and what it takes. */
 @Timeout(60)
 class PoolAccountingTest {
 
     private static final long MIB = 1L << 20;
 
-    /** What was in use when it was closed was counted as given back. */
+    /** What was in use when the pool was closed used to count as given back. */
     @ParameterizedTest
     @CsvSource({"STRICT, 0", "STRICT, 2", "IMMEDIATE, 2", "STREAM_ORDERED, 2"})
     void shouldHoldNothingOnceItIsClosed(final ReusePolicy policy, final int arenas) throws Exception {
@@ -57,7 +57,7 @@ class PoolAccountingTest {
         assertEquals(0, statistics.liveBlocks(), statistics::toString);
     }
 
-    /** Said that 1.37 MiB were in use in no block. */
+    /** A pool used to report 1.37 MiB in use, but no live block. */
     @ParameterizedTest
     @EnumSource(names = {"STRICT", "IMMEDIATE"})
     void shouldNeverSayThatNothingIsInUseWhileSomethingIs(final ReusePolicy policy) throws Exception {
@@ -97,7 +97,7 @@ class PoolAccountingTest {
         pool.close();
     }
 
-    /** What eight threads had in use at one time was found in part, since it was looked for now and then. */
+    /** The peak of eight threads used to be found in part, since the pool only looked for it now and then. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 8})
     void shouldKnowThePeakOfSeveralThreads(final int arenas) throws Exception {
@@ -127,7 +127,7 @@ class PoolAccountingTest {
         }
     }
 
-    /** What one has allocated the other frees. */
+    /** Allocates blocks for another thread, and frees those that the other has allocated. */
     private static void allocateForOthers(
             final Pool pool, final Exchanger<List<Long>> exchanger, final AtomicBoolean over) {
         while (!over.get()) {
@@ -138,13 +138,13 @@ class PoolAccountingTest {
             try {
                 blocks = exchanger.exchange(blocks);
             } catch (final InterruptedException e) {
-                // They are its own, and it ends.
+                // The other thread has ended, so this thread frees its own blocks.
             }
             blocks.forEach(pool::free);
         }
     }
 
-    /** Limbo that was looked at twice may have been filled and emptied between. */
+    /** Limbo that is looked at twice may have been filled and emptied in between. */
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 4})
     void shouldNotGrowWhileTheDeviceIsIdleAndThereIsRoom(final int arenas) throws Exception {
@@ -177,13 +177,13 @@ class PoolAccountingTest {
         }
 
         final PoolStatistics statistics = pool.statistics();
-        // A first region of each arena, at most.
+        // Each arena has a first region at most.
         assertTrue(statistics.heldBytes() <= pool.arenas.count() * 64L * MIB, statistics::toString);
         assertEquals(0, pool.trimTo(0));
         pool.close();
     }
 
-    /** A region of all addresses that there are took four seconds, for tables that nobody needs. */
+    /** A region of all existing addresses used to take four seconds, for tables that nobody needs. */
     @Test
     void shouldBeginSoonOverASourceWithoutLimit() {
         final com.sun.management.ThreadMXBean threads =

@@ -24,8 +24,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Threads that contend get arenas of their own, without being told to: nothing here spreads them. How soon they contend
- * is up to the machine, so they go on until they do, for a while.
+ * Threads that contend get arenas of their own, though nothing here spreads them. The machine decides how soon threads
+ * contend, so they go on until they do, for a limited time.
  */
 @Timeout(120)
 class PoolContentionTest {
@@ -62,7 +62,7 @@ class PoolContentionTest {
         assertNull(failure.get(), () -> String.valueOf(failure.get()));
     }
 
-    /** Until there are so many arenas, or for as long as one is patient. */
+    /** Allocates and frees until there are so many arenas, or the time is over. */
     private static void contend(final Pool pool, final int arenas, final long sizeBytes) {
         final long end = System.nanoTime() + PATIENCE;
         final long[] blocks = new long[16];
@@ -86,7 +86,7 @@ class PoolContentionTest {
         pool.close();
     }
 
-    /** Sixteen threads of megabyte blocks met at one lock, since no arena but the first had such. */
+    /** Sixteen threads with megabyte blocks used to meet at one lock, since only the first arena had such blocks. */
     @ParameterizedTest
     @CsvSource({"STRICT, 256", "STRICT, 1048576", "IMMEDIATE, 256", "IMMEDIATE, 1048576", "STREAM_ORDERED, 65536"})
     void shouldGiveThreadsThatContendArenasOfTheirOwn(final ReusePolicy policy, final long sizeBytes) throws Exception {
@@ -100,7 +100,7 @@ class PoolContentionTest {
         end(pool);
     }
 
-    /** What a thread is given is of its own arena: threads of different ones don't meet at one region. */
+    /** A thread gets memory of its own arena, so threads of different arenas don't meet in one region. */
     @Test
     void shouldServeThemFromRegionsOfTheirOwn() throws Exception {
         final Pool pool = builder(ReusePolicy.STRICT).build();
@@ -123,7 +123,7 @@ class PoolContentionTest {
         end(pool);
     }
 
-    /** One thread never contends, however much it does. */
+    /** A single thread never contends, however much it does. */
     @Test
     void shouldKeepOneArenaForOneThread() {
         final Pool pool = builder(ReusePolicy.STRICT).build();
@@ -135,7 +135,7 @@ class PoolContentionTest {
         end(pool);
     }
 
-    /** One allocates, another frees: each block comes home, once. */
+    /** One thread allocates and another frees. Each block comes back to its arena, once. */
     @ParameterizedTest
     @EnumSource
     void shouldLoseNothingThatOthersFree(final ReusePolicy policy) throws Exception {
@@ -166,7 +166,7 @@ class PoolContentionTest {
     private void produce(
             final Pool pool, final BlockingQueue<Long> queue, final SplittableRandom random, final long end) {
         try {
-            // A machine that is busy with other things may have let the time pass.
+            // On a busy machine, the time may be over before anything has happened.
             for (int round = 0; (round < 10 || System.nanoTime() < end) && failure.get() == null; round++) {
                 for (int i = 0; i < 100; i++) {
                     queue.put(pool.allocate(1 + random.nextLong(64 << 10)));
@@ -199,7 +199,7 @@ class PoolContentionTest {
         }
     }
 
-    /** Slack is the pool's, not each arena's: the first form held 37 GiB for 11 in use. */
+    /** The pool has the slack, not each arena. The first version held 37 GiB with 11 GiB in use. */
     @ParameterizedTest
     @CsvSource({"4, 4096", "16, 4096", "16, 1048576", "8, 16777216"})
     void shouldHoldNoMoreWithManyThreads(final int threads, final long sizeBytes) throws Exception {
@@ -228,10 +228,10 @@ class PoolContentionTest {
         });
 
         final PoolStatistics statistics = pool.statistics();
-        // What is asked for counts as in use.
+        // The request counts as in use.
         final long peakBytes = statistics.peakUsedBytes() + sizeBytes;
         final long boundBytes = Math.max(2 * peakBytes + slackBytes, limitBytes / 8);
-        // And one step: a region that the request needs, or as much as is held at first.
+        // One more step is allowed: a region that the request needs, or as much as is held at first.
         final long stepBytes = Math.max(16 * MIB, sizeBytes);
         assertTrue(statistics.heldBytes() <= boundBytes + stepBytes, statistics::toString);
         device.close();
@@ -239,7 +239,7 @@ class PoolContentionTest {
         assertEquals(0, device.marksOut());
     }
 
-    /** Two threads free one block: one of them is refused, whichever arenas they are of. */
+    /** Two threads free one block, and one of them is refused, whatever arenas the threads have. */
     @Test
     void shouldRefuseASecondFreeWhicheverThreadsDoIt() throws Exception {
         final Pool pool = builder(ReusePolicy.STRICT).build();

@@ -20,7 +20,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a dump says, read back from its file. */
+/** These tests read a dump back from its file. */
 class PoolDumpTest {
 
     private static final long MIB = 1L << 20;
@@ -128,7 +128,7 @@ class PoolDumpTest {
         assertEquals(List.of(), dump.get("blocks"));
     }
 
-    /** Blocks and statistics are of one moment. */
+    /** The blocks and the statistics of a dump are those of one moment. */
     @Test
     void shouldBeConsistentWhileAnotherThreadAllocates() throws Exception {
         final Path path = folder.resolve("busy.json");

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** With nothing in use a pool serves whatever fits limit and device, whatever it has served before. */
+/** A pool with nothing in use serves whatever fits the limit and the device, whatever it has served before. */
 class PoolEmptyTest {
 
     private static final long MIB = 1L << 20;
@@ -65,8 +65,8 @@ class PoolEmptyTest {
     }
 
     /**
-     * Limits in MiB and more bytes, and requests with their alignments, which are refused since a small block is in
-     * use.
+     * The columns are the limit in MiB, more bytes of the limit, and a request with its alignment. The request is
+     * refused, since a small block is in use.
      */
     @ParameterizedTest
     @CsvSource({
@@ -95,7 +95,7 @@ class PoolEmptyTest {
         }
     }
 
-    /** Whole regions are all there is on JDK 17 to 21: an empty one that is too small goes back first. */
+    /** JDK 17 to 21 only have whole regions, so an empty region that is too small goes back first. */
     @ParameterizedTest
     @EnumSource(names = "TRACKED", mode = EnumSource.Mode.EXCLUDE)
     void shouldServeMoreThanTheEmptyRegionHas(final ReusePolicy policy) {
@@ -111,7 +111,7 @@ class PoolEmptyTest {
         }
     }
 
-    /** Where a granule is large, too. */
+    /** The request is served even if a granule is large. */
     @ParameterizedTest
     @ValueSource(longs = {256, 512, 4096, 65_536})
     void shouldServeARequestAsLargeAsTheLimit(final long granuleBytes) {
@@ -158,7 +158,7 @@ class PoolEmptyTest {
             try {
                 live.add(pool.allocate(1 + random.nextLong(Math.max(1, mostBytes >> (2 + random.nextInt(8))))));
             } catch (final DeviceOutOfMemoryException ignored) {
-                // It may be full by then.
+                // The pool may be full by then.
             }
         }
         live.forEach(pool::free);

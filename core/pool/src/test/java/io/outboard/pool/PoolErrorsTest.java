@@ -21,8 +21,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Errors of the virtual machine in the middle of things. Afterwards a pool is as if nothing had happened, or says at
- * each call that it is broken: it is never damaged in silence, and no lock stays taken.
+ * Errors of the JVM come in the middle of operations. Afterwards, a pool is as if nothing had happened, or says at each
+ * call that it is broken. It is never damaged silently, and no lock stays taken.
  */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PoolErrorsTest {
@@ -31,7 +31,7 @@ class PoolErrorsTest {
     private static final int BLOCKS = 12;
     private static final long STREAM = 7;
 
-    /** There is no host memory for the warning. */
+    /** This handler has no host memory for the warning. */
     private static final class FailingHandler extends Handler {
 
         @Override
@@ -46,7 +46,7 @@ class PoolErrorsTest {
         public void close() {}
     }
 
-    /** What a program may be doing where its stack ends. */
+    /** An operation is what a program may be doing when its stack ends. */
     enum Operation {
         ALLOCATE,
         ALLOCATE_LARGE,
@@ -69,7 +69,10 @@ class PoolErrorsTest {
                 .firstRegionBytes(4 * MIB);
     }
 
-    /** A pool with blocks of two arenas, some of them freed by the other one's thread, and in limbo. */
+    /**
+     * This program has a pool with blocks of two arenas. Some blocks were freed by the other arena's thread, and some
+     * are in limbo.
+     */
     private static final class Program {
 
         final Pool pool = builder(2)
@@ -78,7 +81,7 @@ class PoolErrorsTest {
                 .build();
         final TreeMap<Long, Long> live = new TreeMap<>();
 
-        /** Set where no stack is needed for it. */
+        /** The block that was allocated. It is a field, since an assignment to a field needs no stack. */
         private long taken;
 
         private final int home = ArenaThreads.arenaOf(Thread.currentThread());
@@ -104,7 +107,7 @@ class PoolErrorsTest {
             });
         }
 
-        /** Does it, and knows what came of it only if it returns. */
+        /** Makes a call. The program only knows the result if the call returns. */
         void run(final Operation operation) {
             final long first = live.firstKey();
             final long last = live.lastKey();
@@ -140,12 +143,12 @@ class PoolErrorsTest {
             }
         }
 
-        /** Frees all, from another thread, which a lock that stayed taken would hold up. */
+        /** Frees all blocks from another thread, which would hang if a lock had stayed taken. */
         void end() throws Exception {
             final boolean broken = ArenaThreads.call(home, () -> isBroken(pool));
             ArenaThreads.call(1 - home, () -> {
                 if (broken || isBroken(pool)) {
-                    // What needs only the other arena may still work.
+                    // Operations that only need the other arena may still work.
                     live.keySet().forEach(block -> skipBroken(() -> freeAgain(pool, block)));
                     live.keySet().forEach(block -> skipBroken(() -> pool.allocate(256)));
                     skipBroken(() -> pool.trimTo(0));
@@ -176,7 +179,7 @@ class PoolErrorsTest {
         });
     }
 
-    /** Memory is put behind the region for it: what was in use was negative, and memory stayed. */
+    /** The extension puts memory behind the region. The memory in use used to become negative, and memory stayed. */
     @Tag("thorough")
     @Test
     void shouldBeRightOrSayThatItIsBrokenIfTheStackEndsWhileABlockIsExtended() throws InterruptedException {
@@ -199,7 +202,7 @@ class PoolErrorsTest {
         });
     }
 
-    /** The lock was taken for ever, or a strategy was half changed. */
+    /** The lock used to stay taken forever, or a strategy was half changed. */
     @ParameterizedTest
     @EnumSource(ReusePolicy.class)
     void shouldSurviveAStackThatOverflowsOrSayThatItIsBroken(final ReusePolicy policy) throws InterruptedException {
@@ -207,7 +210,7 @@ class PoolErrorsTest {
                 .reuse(policy, new IdleDevice())
                 .build();
         final long[] live = new long[64];
-        // A broken pool throws at each depth: that takes seconds a round, and shows nothing more.
+        // A broken pool throws at each depth, which takes seconds a round, and shows nothing more.
         for (int round = 0; round < Effort.tries(60) && !isBroken(pool); round++) {
             final Thread thread = new Thread(null, () -> descend(pool, live, 0), "deep", 256 << 10);
             thread.start();
@@ -233,7 +236,7 @@ class PoolErrorsTest {
         try {
             descend(pool, live, depth + 1);
         } catch (final StackOverflowError e) {
-            // Here there is a little room again: how little differs with each frame above.
+            // There is a little room here again; how little differs with each frame above.
         }
         try {
             final int slot = depth & (live.length - 1);
@@ -252,13 +255,16 @@ class PoolErrorsTest {
             }
             live[slot] = pool.allocate(1 + (depth & 0xfff));
         } catch (final StackOverflowError e) {
-            // Nothing must have changed, or the pool is broken.
+            // Nothing must have changed, unless the pool is broken.
         } catch (final IllegalStateException e) {
             assertBroken(e);
         }
     }
 
-    /** The region was lost that couldn't be given back, and the addresses of the tail that was to be placed around. */
+    /**
+     * Two things used to be lost: a region that couldn't be given back, and the addresses of a tail that was to be
+     * placed around.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldLoseNothingWhicheverCallOfTheSourceThrowsAnError(final boolean inPlace) {
@@ -309,7 +315,7 @@ class PoolErrorsTest {
         try {
             call.run();
         } catch (final OutOfMemoryError | DeviceOutOfMemoryException e) {
-            // As a program would go on.
+            // A program would go on like this.
         } catch (final IllegalStateException e) {
             assertBroken(e);
         }
@@ -357,12 +363,12 @@ class PoolErrorsTest {
         assertTrue(String.valueOf(thrown.getMessage()).contains("broken"), thrown::toString);
     }
 
-    /** After an error, which may have come when the block was free already. */
+    /** Frees a block after an error that may have come when the block was free already. */
     private static void freeAgain(final Pool pool, final long block) {
         try {
             pool.free(block);
         } catch (final InvalidAddressException e) {
-            // It was.
+            // The block was free already.
         }
     }
 }

@@ -27,7 +27,7 @@ import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a JFR recording has of a pool. */
+/** A JFR recording has events of a pool. */
 class PoolEventsTest {
 
     private static final long MIB = 1L << 20;
@@ -108,7 +108,7 @@ class PoolEventsTest {
         }
     }
 
-    /** What is committed, and taken away again, is told as if it were a region each. */
+    /** Committing and decommitting in place is recorded as if each piece were a region. */
     @Test
     void shouldRecordHowARegionGrowsAndShrinksInPlace() throws IOException {
         source.growingInPlace();
@@ -138,7 +138,7 @@ class PoolEventsTest {
                         .toList());
     }
 
-    /** Blocks of two units each, with a free one in two places and one unit of the device left. */
+    /** Each block has two units; there are free blocks in two places, and the device has one unit left. */
     @Test
     void shouldRecordWhatMovesAndWhatGoesFromTheMiddle() throws IOException {
         source.growingInPlace();
@@ -209,7 +209,7 @@ class PoolEventsTest {
         final List<RecordedEvent> waits = events.stream()
                 .filter(event -> event.getEventType().getName().endsWith("Synchronised"))
                 .toList();
-        // For the second block, and when the pool closes.
+        // The pool waited for the second block, and when it was closed.
         assertEquals(4, waits.size());
         assertTrue(waits.stream().noneMatch(event -> event.getDuration().isNegative()));
     }
@@ -282,7 +282,7 @@ class PoolEventsTest {
         assertEquals(4 * MIB, free.getLong("sizeBytes"));
     }
 
-    /** A free begins before the block is free, an allocation ends after it is taken. */
+    /** The event of a free begins before the block is free, and that of an allocation ends after the block is taken. */
     @Test
     void shouldLetAReaderOrderFreesAndAllocations() throws IOException {
         final List<RecordedEvent> events = record(true, () -> {
@@ -309,9 +309,7 @@ class PoolEventsTest {
         assertEquals(2000, seen);
     }
 
-    // Again and again
-
-    /** Waits until the recorder has asked twice more. */
+    /** Runs the action, waits until the recorder has asked twice more, and returns the samples. */
     private List<RecordedEvent> samples(final Runnable meanwhile) throws IOException, InterruptedException {
         final Path path = folder.resolve("periodic.jfr");
         final CountDownLatch asked = new CountDownLatch(2);
@@ -333,7 +331,7 @@ class PoolEventsTest {
                 .toList();
     }
 
-    /** So that a test knows that others of its period were asked for. */
+    /** This event has the same period as the samples, so it tells a test when they were asked for. */
     @StackTrace(false)
     static final class Asked extends Event {}
 
@@ -387,7 +385,7 @@ class PoolEventsTest {
         ended.close();
     }
 
-    /** Nobody closed it, and nobody can. */
+    /** Nobody has closed the pool, and nobody can any more. */
     @Test
     void shouldForgetALostPool() throws Exception {
         final WeakReference<Diagnosis> lost = losePool();

@@ -15,13 +15,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** One scenario, with the n-th call of the device or the memory source failing, for every n. */
+/** In one scenario, the n-th call of the device or the memory source fails, for every n. */
 class PoolFailureTest {
 
     private static final long MIB = 1L << 20;
     private static final int STREAMS = 3;
 
-    /** What drivers fail with. */
+    /** This exception stands for what drivers fail with. */
     private static final class FailureException extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
@@ -82,7 +82,7 @@ class PoolFailureTest {
         }
     }
 
-    /** Everything else is given back if the first can't be, or the device fails. */
+    /** If the first region can't be given back, or the device fails, everything else still goes back. */
     @Test
     void shouldGiveBackAllThatItCanWhenItIsClosed() {
         for (int n = 1; n <= 3; n++) {
@@ -121,7 +121,7 @@ class PoolFailureTest {
 
         final Throwable thrown = assertThrows(FailureException.class, scenario.pool::close);
 
-        // The device's, and the first region's.
+        // The failures are those of the device and of the first region.
         assertTrue(
                 List.of(thrown.getSuppressed()).contains(ofSource),
                 () -> List.of(thrown.getSuppressed()).toString());
@@ -136,7 +136,7 @@ class PoolFailureTest {
         });
     }
 
-    /** Calls of every kind, in the same order each time; what fails is skipped, as a program would. */
+    /** The scenario makes calls of every kind, in the same order each time. It skips calls that fail. */
     private static final class Scenario {
 
         final SimulatedDevice device = new SimulatedDevice();
@@ -190,7 +190,7 @@ class PoolFailureTest {
             });
         }
 
-        /** Freed even if the call fails, since only recycling can. */
+        /** Frees a block; it is free even if the call fails, since only recycling can fail. */
         private void free(final long stream) {
             if (!live.isEmpty()) {
                 final long address = live.firstKey();
@@ -233,7 +233,7 @@ class PoolFailureTest {
             }
         }
 
-        /** The pool works again: all of it can be used, and given back. */
+        /** Checks that the pool works again: all of it can be used, and given back. */
         void end() {
             final int blocks = live.size();
             for (int i = 0; i < blocks; i++) {

@@ -20,13 +20,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What programs ran into. */
+/** These tests repeat faults that programs met. */
 class PoolFaultsTest {
 
     private static final long GIB = 1L << 30;
     private static final long MIB = 1L << 20;
 
-    /** Works on and on: a kernel that never ends. */
+    /** This device works forever, as if a kernel never ended. */
     private static final class EndlessDevice extends IdleDevice {
 
         final CountDownLatch end = new CountDownLatch(1);
@@ -46,9 +46,7 @@ class PoolFaultsTest {
         }
     }
 
-    // Full tables
-
-    /** Held 35 and 111 GiB, since at 262,144 blocks a region counted as full. */
+    /** The pool used to hold 35 and 111 GiB, since a region with 262,144 blocks counted as full. */
     @ParameterizedTest
     @CsvSource({"1000000, 1024", "1500000, 256"})
     void shouldHoldLittleMoreThanIsInUseHoweverManyBlocks(final int blocks, final long sizeBytes) {
@@ -61,8 +59,6 @@ class PoolFaultsTest {
         final PoolStatistics statistics = pool.statistics();
         assertTrue(statistics.heldBytes() <= 1.3 * statistics.usedBytes(), statistics::toString);
     }
-
-    // Devices that are busy
 
     @Test
     void shouldTakeMemoryRatherThanWaitForAKernelThatNeverEnds() {
@@ -84,7 +80,7 @@ class PoolFaultsTest {
         pool.close();
     }
 
-    /** It waits when there is nothing else. */
+    /** A pool that has nothing else waits for the device. */
     @Test
     void shouldWaitForABusyDeviceInTheEnd() throws InterruptedException {
         final EndlessDevice device = new EndlessDevice();
@@ -113,7 +109,7 @@ class PoolFaultsTest {
         return thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING;
     }
 
-    /** One that has no other memory waits; another that has goes on. */
+    /** A thread for which there is no other memory waits, while a thread for which there is some goes on. */
     @Test
     void shouldNotHoldOthersUpWhileOneWaits() throws InterruptedException {
         final EndlessDevice device = new EndlessDevice();
@@ -136,7 +132,9 @@ class PoolFaultsTest {
         pool.close();
     }
 
-    /** Took all of its limit: it may hold an eighth of that, or twice what was in use and slack, and no more. */
+    /**
+     * The pool used to take all of its limit. It may hold an eighth of the limit, or twice what was in use plus slack.
+     */
     @ParameterizedTest
     @EnumSource(names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldWaitRatherThanGrowBeyondItsBound(final ReusePolicy policy) {
@@ -157,9 +155,7 @@ class PoolFaultsTest {
         assertTrue(statistics.synchronizations() > 10, statistics::toString);
     }
 
-    // Requests that are refused
-
-    /** Took 1.1 ms and 3.6 MB, for a message that nobody may look at. */
+    /** A refusal used to take 1.1 ms and 3.6 MB, for a message that nobody may look at. */
     @Test
     void shouldNotLookAtAllBlocksToRefuseARequest() {
         final Pool pool = Pool.over(new VirtualMemorySource(GIB)).build();
@@ -190,9 +186,7 @@ class PoolFaultsTest {
         assertFalse(message.contains("largest free block 0 bytes"), message);
     }
 
-    // Limbo
-
-    /** Rehashing 0.65 of 2^k blocks took 24 to 78 ms, under the lock. */
+    /** Rehashing 0.65 of 2^k blocks used to take 24 to 78 ms, under the lock. */
     @Test
     void shouldNotCopyLimboAsItGrows() {
         final Pool pool = Pool.over(new VirtualMemorySource(100 * GIB))
@@ -214,9 +208,7 @@ class PoolFaultsTest {
         assertTrue(bytes < 65_536, () -> "a free took " + bytes + " bytes");
     }
 
-    // Trimming
-
-    /** The tail was handed on at once, while a kernel was writing to it. */
+    /** The tail used to be handed out at once, while a kernel was writing to it. */
     @ParameterizedTest
     @EnumSource(value = ReusePolicy.class, names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldNotHandATailOnThatTheDeviceMayBeUsing(final ReusePolicy policy) {

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A lambda or a class that is first needed when a pool has been in use for a while costs some free a millisecond then.
- * What a pool needs is loaded with the first block.
+ * If a lambda or a class is first needed after a pool has been in use for a while, loading it costs some free a
+ * millisecond. So a pool loads what it needs with the first block.
  */
 class PoolFirstCallsTest {
 
@@ -55,7 +55,7 @@ class PoolFirstCallsTest {
 
     private static final class End {}
 
-    /** Makes a pool do all that it does without growing. */
+    /** This program makes a pool do all that it does without growing. */
     static final class Program {
 
         private static final long MIB = 1L << 20;
@@ -79,7 +79,7 @@ class PoolFirstCallsTest {
             if (!device.asked && ReusePolicy.valueOf(args[0]) != ReusePolicy.IMMEDIATE) {
                 throw new AssertionError("the device must have been asked");
             }
-            // Not closed: that may load what it needs.
+            // The pool isn't closed, since closing may load what it needs.
         }
 
         private static void load(final Class<?> marker) {
@@ -93,7 +93,7 @@ class PoolFirstCallsTest {
 
     private static final class Device extends IdleDevice {
 
-        /** Not private: to read it would load the class around it. */
+        /** The field isn't private, since reading a private one would load the class around it. */
         volatile boolean asked;
 
         @Override

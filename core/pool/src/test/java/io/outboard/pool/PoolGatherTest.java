@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Memory that is scattered in free blocks serves a block that none of them has room for: it moves. */
+/** Free blocks are scattered, and none has room for a request. Their memory moves to serve it. */
 class PoolGatherTest {
 
     private static final long MIB = 1L << 20;
@@ -39,7 +39,7 @@ class PoolGatherTest {
                 .firstRegionBytes(UNIT);
     }
 
-    /** Fills the device with blocks of so much and frees every second one; those that are left, in order of address. */
+    /** Fills the device with blocks of a size and frees every second one. Returns the others, in order of address. */
     private static List<Long> scatter(final Pool pool, final long sizeBytes) {
         final List<Long> blocks = new ArrayList<>();
         for (long left = DEVICE; left >= sizeBytes; left -= sizeBytes) {
@@ -57,7 +57,10 @@ class PoolGatherTest {
         return kept;
     }
 
-    /** With the pieces of such a device: where blocks shared pieces as large as themselves, too few could move. */
+    /**
+     * The pieces are those of a device of that size. When blocks shared pieces as large as themselves, too few pieces
+     * could move.
+     */
     @ParameterizedTest
     @ValueSource(longs = {24, 40, 80, 141})
     void shouldServeALargePartOfADevice(final long gibibytes) {
@@ -112,13 +115,13 @@ class PoolGatherTest {
 
         pool.allocate(4 * UNIT);
 
-        // The last block is in use: all of it is missing, and each free block has two units.
+        // The last block is in use, so all of the request is missing; each free block has two units.
         assertEquals(4, source.moves());
         assertEquals(4 * UNIT, pool.statistics().movedBytes());
         assertEquals(mappings + 1, pool.statistics().mappings());
     }
 
-    /** What the device has beside what is free is used, too. */
+    /** Memory that the device still has is used, together with free blocks. */
     @Test
     void shouldTakeWhatTheDeviceStillHas() {
         final Pool pool = builder("tlsf").build();
@@ -151,7 +154,7 @@ class PoolGatherTest {
         assertTrue(pool.allocate(3 * MIB) > 0, "what was free still is");
     }
 
-    /** Not only behind the last block in use. */
+    /** Free units go back from anywhere, not only from behind the last block in use. */
     @ParameterizedTest
     @ValueSource(strings = {"tlsf", "tlsf-frugal", "segregated-fit", "pooled"})
     void shouldGiveBackFreeUnitsFromAnywhere(final String strategy) {
@@ -171,7 +174,7 @@ class PoolGatherTest {
         assertEquals(DEVICE, source.availableBytes());
     }
 
-    /** Where there are holes, too: they are blocks that aren't free, but nothing is in use. */
+    /** All memory goes back even where there are holes. These are blocks that aren't free, but nothing is in use. */
     @ParameterizedTest
     @ValueSource(strings = {"tlsf", "tlsf-frugal", "segregated-fit", "pooled"})
     void shouldGiveBackAllBesideHolesOnceNothingIsInUse(final String strategy) {
@@ -213,7 +216,7 @@ class PoolGatherTest {
         }
     }
 
-    /** Or the tables would be full of them, and small requests refused. */
+    /** Otherwise, the tables would be full of holes, and small requests would be refused. */
     @Test
     void shouldKeepTheTableForBlocks() {
         final Pool pool = Pool.over(source)
@@ -248,7 +251,7 @@ class PoolGatherTest {
         assertThrows(InvalidAddressException.class, () -> pool.sizeOf(hole));
     }
 
-    /** Whichever call fails: nothing is lost, nothing has two owners, and the same request is served afterwards. */
+    /** Whichever call fails, nothing is lost, nothing has two owners, and the same request is served afterwards. */
     @Test
     void shouldLoseNothingWhicheverCallFails() {
         for (int call = 1; call < 90; call++) {
@@ -295,7 +298,7 @@ class PoolGatherTest {
         }
     }
 
-    /** As much as the device has, in whole units, in any order: nothing is refused, and every block has memory. */
+    /** Blocks are whole units, as many as the device has, in any order. None is refused, and every block has memory. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})
     void shouldRefuseNothingThatTheDeviceHasRoomFor(final int seed) {
@@ -324,8 +327,8 @@ class PoolGatherTest {
     }
 
     /**
-     * Was chosen as a place, and then not found by a good fit, which looks at larger ones: moved to and fro, then
-     * refused.
+     * A block that just fits used to be chosen, but not found by the good fit, which looks at larger blocks. So memory
+     * moved to and fro, and the request was refused.
      */
     @ParameterizedTest
     @ValueSource(strings = {"tlsf", "segregated-fit"})
@@ -374,7 +377,7 @@ class PoolGatherTest {
         assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(DEVICE / 2));
     }
 
-    /** 2 MiB in use and 64 MiB now and then: holes have memory again before addresses come to an end. */
+    /** 2 MiB are in use, and 64 MiB now and then. Holes get memory again before addresses run out. */
     @Test
     void shouldNotRunOutOfAddresses() {
         final Pool pool = Pool.over(source).firstRegionBytes(UNIT).build();
@@ -393,7 +396,10 @@ class PoolGatherTest {
         assertEquals(0, source.takes(), "round " + round + ": " + pool.statistics());
     }
 
-    /** Free slots of a slab and a hole beside it are no room: moved to and fro, then refused. */
+    /**
+     * Free slots of a slab and a hole beside it aren't room for a block. Memory used to move to and fro, and the
+     * request was refused.
+     */
     @Test
     void shouldNotTakeFreeSlotsForRoom() {
         final Pool pool = builder("pooled").build();
@@ -454,7 +460,10 @@ class PoolGatherTest {
         return Pool.over(over).firstRegionBytes(UNIT).build();
     }
 
-    /** Memory that was given back for a hole was the last one, and so the hole was beyond the end: a wrong argument. */
+    /**
+     * The memory that was given back for a hole was the last one, so the hole lay beyond the end. This used to lead to
+     * an error about a wrong argument.
+     */
     @Test
     void shouldSayThatItIsFullIfAHoleEndsUpBehindTheLastMemory() {
         final FailingMemorySource few =
@@ -468,14 +477,14 @@ class PoolGatherTest {
         few.takeForOthers(70 * MIB);
         pool.free(last);
 
-        // Aligned so, it can only lie behind what isn't there any more.
+        // With this alignment, the block could only lie behind memory that isn't there any more.
         assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(8 * MIB, 64 * MIB));
 
         assertEquals(8 * MIB, few.availableBytes());
         assertTrue(pool.allocate(8 * MIB) > 0);
     }
 
-    /** A capture that begins between the question and the call. */
+    /** A capture begins between the question and the call. */
     @Test
     void shouldKeepTheLimitThoughNothingGoesBack() {
         final FailingMemorySource few =
@@ -500,13 +509,15 @@ class PoolGatherTest {
         assertTrue(pool.statistics().heldBytes() <= 252 * MIB, pool.statistics().toString());
     }
 
-    /** Each had divided a hole for good, until the tables were full of them. */
+    /** Each refused request used to divide a hole for good, until the tables were full of holes. */
     @Test
     void shouldLeaveHolesAsTheyAreIfARequestIsRefused() {
         assertEquals(blocksAfter(0), blocksAfter(50));
     }
 
-    /** How many small blocks a pool's tables have room for that has a hole of 200 MiB and has refused so many sizes. */
+    /**
+     * Returns how many small blocks fit into a pool's tables after it got a hole of 200 MiB and refused so many sizes.
+     */
     private static int blocksAfter(final int refusals) {
         final FailingMemorySource few =
                 new FailingMemorySource(250 * MIB).growingInPlace().withAddresses(300 * MIB);
@@ -538,7 +549,7 @@ class PoolGatherTest {
         }
     }
 
-    /** Of two large pieces and two small ones, one of which would do, a large one moved. */
+    /** There are two large pieces and two small ones, and one small piece is enough. A large one used to move. */
     @Test
     void shouldMoveTheSmallestPieceThatIsEnough() {
         final FailingMemorySource large = new FailingMemorySource(64L << 30).growingInPlace();

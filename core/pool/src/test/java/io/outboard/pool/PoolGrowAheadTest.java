@@ -27,7 +27,7 @@ class PoolGrowAheadTest {
                 .reuse(ReusePolicy.STRICT, device);
     }
 
-    /** Without a thread: the test does what that does. */
+    /** The pool has no thread to grow it; the test does the work of that thread. */
     private final Pool pool = builder().build();
 
     private long heldMib() {
@@ -54,7 +54,7 @@ class PoolGrowAheadTest {
         }
     }
 
-    /** It sleeps in other places, too, such as at a lock: to be woken there was all that came of a wish. */
+    /** The thread sleeps in other places, too, such as at a lock. A wish to grow that woke it there used to be lost. */
     @Test
     @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldGrowAnArenaThatWantsItWhileAnotherIsGrown() throws Exception {
@@ -69,7 +69,7 @@ class PoolGrowAheadTest {
                 asked.release();
                 answers.acquireUninterruptibly();
             });
-            // The second one's: the first is looked at before.
+            // The thread grows the second arena, since it has already looked at the first.
             for (int arena = 1; arena >= 0; arena--) {
                 ArenaThreads.call(arena, () -> {
                     for (int i = 0; i < 24; i++) {
@@ -109,7 +109,7 @@ class PoolGrowAheadTest {
         }
     }
 
-    /** In limbo it is as good as in use, until the device says that it has finished. */
+    /** Memory in limbo is as good as in use, until the device says that it has finished. */
     @Test
     void shouldGrowForWhatIsInLimbo() {
         for (int i = 0; i < 25; i++) {
@@ -119,7 +119,7 @@ class PoolGrowAheadTest {
         assertEquals(64, heldMib());
     }
 
-    /** As with a device that is idle, which is asked soon. */
+    /** Memory comes back soon on an idle device, which is asked early. */
     @Test
     void shouldNotGrowForWhatHasComeBackMeanwhile() {
         final Pool asking = builder().limboLimitBytes(8 * MIB).build();
@@ -135,7 +135,7 @@ class PoolGrowAheadTest {
         assertEquals(32 * MIB, asking.statistics().heldBytes());
     }
 
-    /** A device far behind: what the pool takes beyond its slack is only for requests that are there. */
+    /** The device is far behind. What the pool takes beyond its slack is only for requests that are there. */
     @Test
     void shouldTakeNothingAheadBeyondTheSlack() {
         final Pool small = builder()
@@ -162,7 +162,7 @@ class PoolGrowAheadTest {
         assertTrue(small.statistics().heldBytes() >= 500 * MIB);
     }
 
-    /** At the border each request tried to grow, and woke the thread, which tried, too: all waited for the driver. */
+    /** At the limit, each request tried to grow, and woke the thread, which tried, too. All waited for the driver. */
     @Test
     void shouldNotWantAStepAgainThatItDidNotGet() {
         allocate(25);
@@ -178,7 +178,9 @@ class PoolGrowAheadTest {
         }
     }
 
-    /** Blocks share the pieces of steps, which move only if all that they share is free: too few of them could. */
+    /**
+     * Blocks share the pieces of steps, and a piece only moves if all blocks in it are free. Too few pieces could move.
+     */
     @Test
     void shouldServeALargePartOfADeviceThatItFilled() {
         final long totalBytes = 141L << 30;
@@ -212,7 +214,7 @@ class PoolGrowAheadTest {
         assertEquals(0, heldMib());
     }
 
-    /** It had more than it needs: a pool that is trimmed again and again took a step back each time. */
+    /** The pool had more than it needs. A pool that is trimmed again and again used to take a step back each time. */
     @Test
     void shouldTakeNothingAheadAfterATrimBeforeARequestGrowsIt() {
         allocate(21);

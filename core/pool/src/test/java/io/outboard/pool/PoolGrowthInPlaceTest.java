@@ -17,7 +17,7 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** One region that grows and shrinks in place. {@link PoolGrowthTest} is about whole regions. */
+/** One region grows and shrinks in place. {@link PoolGrowthTest} is about whole regions. */
 class PoolGrowthInPlaceTest {
 
     private static final long MIB = 1L << 20;
@@ -34,8 +34,6 @@ class PoolGrowthInPlaceTest {
     private static long heldMiB(final Pool pool) {
         return pool.statistics().heldBytes() / MIB;
     }
-
-    // Growing
 
     @Test
     void shouldCommitInStepsAndPlaceBlocksOneAfterAnother() {
@@ -68,12 +66,13 @@ class PoolGrowthInPlaceTest {
         assertEquals(644, heldMiB(pool));
     }
 
-    /** Once the first tenth of its operations has shown how much it needs. */
+    /** A steady program maps nothing, once the first tenth of its operations has shown how much it needs. */
     @Test
     void shouldMapNothingInASteadyProgram() {
         final Pool pool = Pool.over(source).firstRegionBytes(4 * MIB).build();
         final Random random = new Random(15);
-        // A training step, say: its blocks are freed in another order than they are allocated, some before others come.
+        // The program could be a training step: it frees blocks in another order than it allocates them, some before
+        // others are allocated.
         final long[] sizes = random.longs(64, 1, 8 * MIB).toArray();
         final long[] blocks = new long[sizes.length];
         final int[] order = IntStream.range(0, 2 * sizes.length)
@@ -137,7 +136,7 @@ class PoolGrowthInPlaceTest {
         assertEquals(4, heldMiB(pool));
     }
 
-    /** Only then is the tail long enough, and only if more of it is committed. */
+    /** The tail is only long enough after limbo is recycled, and only if more of the tail is committed. */
     @Test
     void shouldGrowAfterItWaitedForLimbo() {
         final Pool pool = builder()
@@ -194,7 +193,7 @@ class PoolGrowthInPlaceTest {
         assertEquals(18 * MIB, pool.sizeOf(wall));
     }
 
-    /** A slab would lie in the tail, and none fits into a hole, but a block does. */
+    /** A slab would lie in the tail, as none fits into a hole; but a block fits into a hole. */
     @Test
     void shouldUseAHoleIfASlabCannotBeCommitted() {
         final VirtualMemorySource shared = new VirtualMemorySource(64 * MIB);
@@ -218,7 +217,7 @@ class PoolGrowthInPlaceTest {
         assertEquals(32, heldMiB(pool));
     }
 
-    /** While it commits, another thread takes what was there, so it has to commit twice. */
+    /** While the pool commits, another thread takes what was there, so the pool has to commit twice. */
     @Test
     void shouldCommitUpToTheLimitEvenInTheSecondRound() {
         final Pool pool = builder().limitBytes(8 * MIB).build();
@@ -247,8 +246,6 @@ class PoolGrowthInPlaceTest {
         assertEquals(calls + 2, source.calls(), "the step, then what is needed");
         assertEquals(6, heldMiB(pool));
     }
-
-    // The limit
 
     @Test
     void shouldCommitUpToTheLimitInWholeUnits() {
@@ -286,8 +283,6 @@ class PoolGrowthInPlaceTest {
         assertEquals(0, pool.statistics().limitBytes() - pool.statistics().heldBytes());
     }
 
-    // What is shown
-
     @Test
     void shouldShowNothingOfWhatIsNotCommitted() {
         final Pool pool = builder().build();
@@ -302,8 +297,6 @@ class PoolGrowthInPlaceTest {
         assertFalse(pool.contains(first + 4 * MIB));
         assertThrows(InvalidAddressException.class, () -> pool.free(first + 4 * MIB));
     }
-
-    // Resizing
 
     @Test
     void shouldCommitForABlockThatGrows() {
@@ -332,8 +325,6 @@ class PoolGrowthInPlaceTest {
         assertEquals(MIB, pool.statistics().usedBytes());
         assertTrue(pool.extend(block, 2 * MIB));
     }
-
-    // Shrinking
 
     @Test
     void shouldGiveBackWhatLiesBehindTheLastBlock() {
@@ -412,7 +403,7 @@ class PoolGrowthInPlaceTest {
         assertEquals(0, pool.statistics().heldBytes());
     }
 
-    /** Granules may be larger than the unit of committing, and a region may begin within one. */
+    /** A granule may be larger than the unit of committing, and a region may begin within a granule. */
     @Test
     void shouldPlaceByLargeGranules() {
         final FailingMemorySource large = new FailingMemorySource(1L << 40).growingInPlace();
@@ -432,8 +423,8 @@ class PoolGrowthInPlaceTest {
     }
 
     /**
-     * A step took a busy device up to fifteen milliseconds, and the caller waited for all of it; too small ones are too
-     * many.
+     * Each step used to take a busy device up to fifteen milliseconds, for which the caller waited. Steps that are too
+     * small are too many.
      */
     @Test
     void shouldGrowInFewStepsWhileTheDeviceIsBusy() {
@@ -449,8 +440,8 @@ class PoolGrowthInPlaceTest {
             pool.free(pool.allocate(sizeBytes));
 
             final long more = pool.statistics().heldBytes() - held;
-            // Within the slack, which is 640 MiB, by what it holds, up to a quarter of that; then by a quarter of what
-            // it holds.
+            // Up to the slack, which is 640 MiB, the pool grows by what it holds, at most by a quarter of the slack;
+            // beyond, by a quarter of what it holds.
             final long most = (held < 704 * MIB ? Math.min(160 * MIB, held) : Math.min(256 * MIB, held / 4)) + 4 * MIB;
             held += more;
             steps += more > 0 ? 1 : 0;
@@ -462,8 +453,8 @@ class PoolGrowthInPlaceTest {
     }
 
     /**
-     * Six threads with 40 MiB live held 1.4 GiB beside a device in use, when each arena grew by a quarter of what all
-     * held.
+     * Six threads with 40 MiB live used to hold 1.4 GiB with a busy device, when each arena grew by a quarter of what
+     * all arenas held.
      */
     @Test
     void shouldGrowAnArenaByWhatItHoldsItself() throws Exception {
@@ -492,7 +483,10 @@ class PoolGrowthInPlaceTest {
         });
     }
 
-    /** Pieces were made until the device had none, given back, and made anew as few as were needed: at each growth. */
+    /**
+     * At each growth, pieces used to be made until the device had no memory, given back, and made anew, only as many as
+     * were needed.
+     */
     @Test
     void shouldNotTryAStepThatTheDeviceHasNoMemoryFor() {
         final FailingMemorySource large = new FailingMemorySource(80 * GIB).growingInPlace();

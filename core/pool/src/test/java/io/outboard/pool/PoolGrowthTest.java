@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Regions: taken, given back, and closed. */
+/** Regions are taken, given back, and closed. */
 class PoolGrowthTest {
 
     private static final long MIB = 1L << 20;
@@ -36,8 +36,6 @@ class PoolGrowthTest {
                 .strategy("tlsf", new StrategyOptions(256, 1024))
                 .firstRegionBytes(4 * MIB);
     }
-
-    // Growing
 
     @Test
     void shouldTakeNothingBeforeItIsAsked() {
@@ -120,7 +118,7 @@ class PoolGrowthTest {
         assertEquals(2, pool.statistics().regions());
     }
 
-    /** Blocks of some strategies are larger than the request, so a region must be too. */
+    /** Some strategies make blocks that are larger than the request, so a region must be larger, too. */
     @ParameterizedTest
     @MethodSource("strategies")
     void shouldTakeOneRegionThatServesTheRequestWhateverTheStrategy(final String strategy) {
@@ -152,7 +150,7 @@ class PoolGrowthTest {
         assertEquals(0, source.takes());
     }
 
-    /** No pair of buddies begins at an aligned address if the region begins between two of them. */
+    /** No pair of buddies begins at an aligned address if the region begins between two such addresses. */
     @Test
     void shouldGiveARegionBackThatDoesNotServeTheRequest() {
         final FailingMemorySource shifted = new FailingMemorySource(1L << 40, 256);
@@ -168,7 +166,7 @@ class PoolGrowthTest {
         pool.allocate(512);
     }
 
-    /** The region begins just after an aligned address, so nearly a whole alignment is lost in front. */
+    /** The region begins just after an aligned address, so nearly a whole alignment is lost at its beginning. */
     @ParameterizedTest
     @ValueSource(longs = {1, 256, 512, 4096, 1 << 20, 1 << 24})
     void shouldAlignOverASourceThatDoesNot(final long alignmentBytes) {
@@ -203,7 +201,7 @@ class PoolGrowthTest {
         assertEquals(0, source.takes());
     }
 
-    /** Sizes and alignments whose sum is 2^63, with granules so large that one region could have either. */
+    /** Sizes and alignments have a sum of 2^63. Granules are so large that one region could have either. */
     @Test
     void shouldNotOverflowAtTheBorders() {
         final FailingMemorySource endless = new FailingMemorySource(1L << 62);
@@ -254,7 +252,7 @@ class PoolGrowthTest {
         assertEquals(0, source.takes());
     }
 
-    /** The tables of this region don't fit into the tests' heap. */
+    /** The tables of this region don't fit into the tests' Java heap. */
     @Test
     void shouldGiveTheRegionBackIfTheHostHasNoMemoryForItsTables() {
         final Pool pool = builder()
@@ -268,8 +266,6 @@ class PoolGrowthTest {
         assertEquals(0, source.regionsOut());
         assertEquals(0, pool.statistics().heldBytes());
     }
-
-    // Several regions
 
     @Test
     void shouldUseEveryRegionAndKnowItsOwnAddresses() {
@@ -330,8 +326,6 @@ class PoolGrowthTest {
         assertThrows(IllegalArgumentException.class, () -> pool.trim(address, 4 * MIB));
     }
 
-    // Giving back
-
     @Test
     void shouldGiveEmptyRegionsBackUntilItHoldsNoMore() {
         final Pool pool = builder().build();
@@ -355,8 +349,6 @@ class PoolGrowthTest {
         pool.allocate(MIB);
         assertEquals(4 * MIB, pool.statistics().heldBytes());
     }
-
-    // Closing
 
     @Test
     void shouldCloseOnceAndAnswerNoMoreCalls() {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Handlers are called without any lock held: they may call the pool themselves, or have other threads do so. */
+/** Handlers are called without any lock held, so they may call the pool themselves, or have other threads do so. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PoolHandlersTest {
 
@@ -86,7 +86,7 @@ class PoolHandlersTest {
         end(pool, cache);
     }
 
-    /** What it asks for itself may ask it again. */
+    /** A handler's own request may ask the handler again. */
     @ParameterizedTest
     @EnumSource
     void shouldLetAHandlerRunOutOfMemoryItself(final ReusePolicy policy) {

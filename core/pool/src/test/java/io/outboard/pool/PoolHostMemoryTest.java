@@ -20,7 +20,7 @@ class PoolHostMemoryTest {
 
     private static final long MIB = 1L << 20;
 
-    /** TLSF that has no memory to divide a hole, once. */
+    /** This provider makes a TLSF strategy that has no host memory to divide a hole, once. */
     public static final class Provider implements StrategyProvider, StrategyModule {
 
         static volatile boolean fails;
@@ -65,7 +65,7 @@ class PoolHostMemoryTest {
         }
     }
 
-    /** Free memory that was to go into a hole stayed retired for good: nobody was handed it, and it never went back. */
+    /** Free memory that was to go into a hole used to stay retired: nobody was handed it, and it never went back. */
     @Test
     void shouldLoseNothingIfAHoleCannotBeDivided() {
         final FailingMemorySource few =

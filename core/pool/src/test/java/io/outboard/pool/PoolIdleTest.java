@@ -29,7 +29,7 @@ class PoolIdleTest {
     private final FailingMemorySource source = new FailingMemorySource(256 * MIB).growingInPlace();
 
     private Pool pool(final long keptBytes) {
-        // Its own thread doesn't come to anything within the test.
+        // The period is so long that the pool's own thread does nothing during the test.
         return Pool.over(source)
                 .firstRegionBytes(UNIT)
                 .keep(Duration.ofDays(1), keptBytes)
@@ -69,8 +69,8 @@ class PoolIdleTest {
     }
 
     /**
-     * What waits since nobody asked the device yet isn't needed: else a pool that held much went on to hold half of it,
-     * then a quarter.
+     * Blocks that only wait since nobody has asked the device yet aren't needed. If they counted, a pool that held much
+     * would go on to hold half of it, then a quarter.
      */
     @Test
     void shouldGiveBackABurstAtOnceThoughFreesWaitForTheDevice() {
@@ -109,7 +109,7 @@ class PoolIdleTest {
         assertEquals(100 * MIB, pool.statistics().heldBytes());
     }
 
-    /** Though nothing of it is in use when it is looked at. */
+    /** The pool keeps the memory, though none of it is in use when the thread looks. */
     @Test
     void shouldMapAndUnmapNothingInASteadyProgram() {
         final Pool pool = pool(0);
@@ -176,7 +176,7 @@ class PoolIdleTest {
         assertEquals(bytes, pool.statistics().heldBytes());
     }
 
-    /** It would use a context that is being destroyed. */
+    /** The thread would use a context that is being destroyed. */
     @Test
     void shouldKeepOffADeviceThatMayEnd() throws InterruptedException {
         final Set<Thread> before = idleThreads();
@@ -229,7 +229,7 @@ class PoolIdleTest {
         pool.idle.sourceEnded();
     }
 
-    /** The first attempt fails, and says so. */
+    /** The first attempt fails, and is reported. */
     @Test
     void shouldTryAgain() throws InterruptedException {
         try (Warnings warnings = new Warnings();
@@ -258,7 +258,7 @@ class PoolIdleTest {
                 .collect(Collectors.toSet());
     }
 
-    /** An interrupted thread ends soon; those of other pools may, too. */
+    /** Waits until idle threads have ended. An interrupted thread ends soon; threads of other pools may end, too. */
     private static void awaitNoMoreIdleThreadsThan(final Set<Thread> before) throws InterruptedException {
         for (int i = 0; i < 1000 && !before.containsAll(idleThreads()); i++) {
             Thread.sleep(10);
@@ -302,7 +302,7 @@ class PoolIdleTest {
         assertEquals(before.synchronizations(), pool.statistics().synchronizations());
     }
 
-    /** A library beside the pool takes memory, and there is less left than is to be. */
+    /** A library beside the pool takes memory, so there is less left than there should be. */
     @Test
     void shouldGiveBackWhenTheDeviceHasLittle() {
         final Pool pool = Pool.over(source)
@@ -310,7 +310,7 @@ class PoolIdleTest {
                 .leave(64 * MIB)
                 .keep(Duration.ofDays(1), 16 * MIB)
                 .build();
-        // Its own thread doesn't interfere.
+        // The pool's own thread is ended, so that it doesn't interfere.
         pool.idle.end();
         final long live = pool.allocate(20 * MIB);
         pool.free(pool.allocate(150 * MIB));
@@ -345,12 +345,12 @@ class PoolIdleTest {
         }
     }
 
-    /** Or there would be ten warnings a second. */
+    /** Without a pause, there would be ten warnings a second. */
     @Test
     void shouldPauseWhenItFails() {
         final Pool pool =
                 Pool.over(source).firstRegionBytes(UNIT).leave(200 * MIB).build();
-        // Its own thread doesn't interfere.
+        // The pool's own thread is ended, so that it doesn't interfere.
         pool.idle.end();
         pool.free(pool.allocate(200 * MIB));
         source.failAt(1, () -> new IllegalStateException("as told"));

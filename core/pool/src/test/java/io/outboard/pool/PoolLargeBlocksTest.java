@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Blocks of megabytes cost what others cost, in each arena: they were searched for everywhere, each time. */
+/** Blocks of megabytes cost as much as others, in each arena. Each used to be searched for everywhere. */
 class PoolLargeBlocksTest {
 
     private static final long MIB = 1L << 20;
@@ -34,8 +34,8 @@ class PoolLargeBlocksTest {
     }
 
     /**
-     * What other arenas have free serves a request that has no room to grow: with 16 threads each waited for the one
-     * that grew, 0.1 ms at the mean, to learn that there is none (H100, 2026-11-27).
+     * A request that has no room to grow is served from what other arenas have free. With 16 threads, each used to wait
+     * for the one that grew, 0.1 ms on average, just to learn that there was no memory (H100, 2026-11-27).
      */
     @Test
     void shouldServeARequestWhileAnotherArenaGrows() throws Exception {
@@ -79,7 +79,7 @@ class PoolLargeBlocksTest {
         pool.close();
     }
 
-    /** What it asks for counts for the bound: else it waited for the device, though there is memory. */
+    /** The request counts for the bound. Otherwise it would wait for the device, though there is memory. */
     @Test
     void shouldGrowForABlockThatIsLargerThanAllBefore() {
         final Pool pool = Pool.over(new FailingMemorySource(1L << 30).growingInPlace())
@@ -101,7 +101,7 @@ class PoolLargeBlocksTest {
         }
     }
 
-    /** CPU time of one thread for so many blocks. */
+    /** Returns the CPU time that one thread needs for so many blocks, the least of a few rounds. */
     private static long leastNanoseconds(final ReusePolicy policy, final int arenas, final long sizeBytes)
             throws Exception {
         final ThreadMXBean threads = ManagementFactory.getThreadMXBean();

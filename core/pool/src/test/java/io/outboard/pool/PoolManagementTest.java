@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A pool as a JMX client sees it. */
+/** A JMX client sees a pool like this. */
 class PoolManagementTest {
 
     private static final long MIB = 1L << 20;
@@ -99,7 +99,7 @@ class PoolManagementTest {
         return server.invoke(nameOf("gpu0"), "dump", new Object[] {fileName}, new String[] {"java.lang.String"});
     }
 
-    /** Clients may be far away, and of anyone. */
+    /** Clients may be far away, and belong to anybody. */
     @Test
     void shouldRefuseToDumpWithoutAFolder(@TempDir final Path folder) throws Exception {
         try (Pool pool = builder().name("gpu0").build()) {
@@ -149,7 +149,7 @@ class PoolManagementTest {
         }
     }
 
-    /** Its device is gone, and another pool may have the name. */
+    /** The pool's device is gone, and another pool may have the same name. */
     @Test
     void shouldGoWhenThePoolsThreadsEnd() throws Exception {
         final Pool pool = builder().name("gpu0").build();

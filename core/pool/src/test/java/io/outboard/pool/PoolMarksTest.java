@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Marks that can't be made, or not when it would be best: nothing is lost, and nothing comes back early. */
+/** Marks can't be made, or not at the best time. Still, nothing is lost, and nothing comes back early. */
 class PoolMarksTest {
 
     private static final long MIB = 1L << 20;
@@ -48,7 +48,7 @@ class PoolMarksTest {
                 .reuse(policy, device);
     }
 
-    /** Whichever call of the device fails, the block is freed, and comes back though its stream has ended. */
+    /** Whichever call of the device fails, the block is freed, and comes back even if its stream has ended. */
     @Test
     void shouldRecycleWhatCouldNotBeMarkedBeforeItsStreamEnded() {
         for (int failing = 1; failing <= 6; failing++) {
@@ -85,7 +85,7 @@ class PoolMarksTest {
         assertEquals(0, device.marksOut());
     }
 
-    /** The driver gives a handle out again: what was freed on the old stream is nothing to the new one. */
+    /** The driver hands out a handle again. What was freed on the old stream has nothing to do with the new one. */
     @Test
     void shouldKeepAStreamThatEndedApartFromTheNextWithItsHandle() {
         final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
@@ -101,7 +101,7 @@ class PoolMarksTest {
         assertEquals(2 * MIB, pool.sizeOf(pool.allocate(2 * MIB)));
     }
 
-    /** A thread may free into limbo just when another finds that empty, and forgets all marks. */
+    /** A thread may free into limbo just when another thread finds limbo empty, and forgets all marks. */
     @Test
     void shouldNotTakeWorkForFinishedWhoseMarkItForgets() {
         final long block = place(1)[0];
@@ -119,7 +119,7 @@ class PoolMarksTest {
         assertEquals(0, arena.limboBytes());
     }
 
-    /** All work has finished before the mark of one stream is made: nobody but that stream would know of it. */
+    /** All work has finished before the mark of one stream is made. Only that stream knows of the mark. */
     @Test
     void shouldKnowAStreamUntilItsWorkIsMarked() {
         final long[] blocks = place(100);
@@ -139,7 +139,7 @@ class PoolMarksTest {
         assertEquals(0, device.marksOut());
     }
 
-    /** In one arena. */
+    /** Places blocks in one arena, and returns their addresses. */
     private long[] place(final int blocks) {
         final long[] addresses = new long[blocks];
         arena.lock();
@@ -151,7 +151,7 @@ class PoolMarksTest {
         return addresses;
     }
 
-    /** Events are made ahead, so there may be none left: then it does with those that it has. */
+    /** Events are made ahead of need, so there may be none left. The pool then manages with those that it has. */
     @ParameterizedTest
     @EnumSource(value = ReusePolicy.class, names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldDoWithFewMarks(final ReusePolicy policy) {
@@ -171,8 +171,8 @@ class PoolMarksTest {
     }
 
     /**
-     * A device far behind: the first 32 marks were all that there were until it had come so far, and then memory came
-     * back all at once.
+     * The device is far behind. The first 32 marks used to be the only ones until the device had come so far, and then
+     * memory came back all at once.
      */
     @Test
     void shouldGetMemoryBackLittleByLittleFromADeviceThatIsFarBehind() {
@@ -206,8 +206,8 @@ class PoolMarksTest {
     }
 
     /**
-     * Another pool over the same device has all marks: it counted as a device that can't be marked, and the request was
-     * refused.
+     * Another pool has all marks of the same device. The device used to count as one that can't be marked, and the
+     * request was refused.
      */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -226,7 +226,7 @@ class PoolMarksTest {
         assertTrue(device.hasFinished(STREAM, 1));
     }
 
-    /** It gave memory back on which the device worked. */
+    /** The pool used to give back memory that the device still worked on. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldWaitForTheDeviceAtTheEndThoughNoMarkIsLeft() throws Exception {
@@ -245,7 +245,7 @@ class PoolMarksTest {
         assertTrue(device.hasFinished(STREAM, 1));
     }
 
-    /** The marks that are out are of a stream, and have finished: nobody asked about them any more. */
+    /** All marks in use are of a stream, and have finished. Nobody used to ask about them any more. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldCloseThoughItsStreamsHaveAllMarks() {
@@ -267,7 +267,7 @@ class PoolMarksTest {
         assertEquals(0, device.marksOut());
     }
 
-    /** Its work may be behind that mark: it waits for the next one. */
+    /** Work of the block may come after that mark, so the block waits for the next one. */
     @Test
     void shouldNotFreeWithAMarkWhatIsFreedWhileThatIsMade() {
         final long[] blocks = place(4);
@@ -307,8 +307,7 @@ class PoolMarksTest {
     }
 
     /**
-     * The device fails when it is to forget one of two marks: the other was never looked at again, and the end waited
-     * for ever.
+     * The device fails to forget one of two marks. Nobody used to look at the other again, and closing waited forever.
      */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -350,7 +349,7 @@ class PoolMarksTest {
         assertEquals(1, left.get());
     }
 
-    /** A mark may be a moment, and two of them the same: the one that nobody awaited was never released. */
+    /** A mark may be a point in time, so two marks may be equal. The one without a waiter used to be never released. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldReleaseEachOfTwoEqualMarksThoughOneIsAwaited() throws Exception {
@@ -406,7 +405,7 @@ class PoolMarksTest {
         assertEquals(0, out.get());
     }
 
-    /** Starts it, and waits until it waits for a while, or has ended. */
+    /** Starts the thread, and waits until it pauses or has ended. */
     private static void awaitPause(final Thread thread) {
         thread.start();
         while (thread.getState() != Thread.State.TIMED_WAITING && thread.getState() != Thread.State.TERMINATED) {

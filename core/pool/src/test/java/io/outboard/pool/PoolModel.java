@@ -14,8 +14,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A program on a simulated device, beside what must be true of its pool. Blocks freed are remembered with all work that
- * was submitted before, whatever it uses: as long as some of it is unfinished, none of their bytes may be handed out.
+ * A pool model is a program on a simulated device, and what must be true of its pool. For each freed block, the model
+ * remembers all work that was submitted before, whatever that uses. As long as some of that work is unfinished, none of
+ * the block's bytes may be handed out.
  */
 final class PoolModel {
 
@@ -24,10 +25,10 @@ final class PoolModel {
 
     private static final long LIMIT_BYTES = 8L << 20;
 
-    /** More than a batch of limbo. */
+    /** A number of frees that is more than a batch of limbo. */
     private static final int MANY = 70;
 
-    /** A block was handed out while work submitted before its free was unfinished. */
+    /** This error means that a block was handed out while work submitted before its free was unfinished. */
     static final class HazardError extends AssertionError {
 
         private static final long serialVersionUID = 1L;
@@ -55,13 +56,13 @@ final class PoolModel {
     }
 
     /**
-     * A step of a program.
+     * An operation is a step of a program.
      *
-     * @param kind what is done
+     * @param kind what to do
      * @param stream on which stream, from 0
-     * @param pick which block, of those in use
+     * @param pick which block of those in use
      * @param sizeLog2 log2 of a size
-     * @param more added to it, in 1/256 of it
+     * @param more what is added to the size, in 1/256 of it
      */
     record Operation(Kind kind, int stream, int pick, int sizeLog2, int more) {
 
@@ -175,7 +176,7 @@ final class PoolModel {
         final PoolStatistics statistics = pool.statistics();
         assertEquals(sizeBytes, thrown.requestedBytes());
         final long neededBytes = roundUp(sizeBytes) + (alignmentBytes > GRANULE ? alignmentBytes : 0);
-        // Nor need it wait if what is in use leaves no room, whatever comes back.
+        // The pool need not wait either if what is in use leaves no room, whatever comes back.
         assertTrue(
                 capturing || statistics.limboBytes() == 0 || statistics.usedBytes() + neededBytes > LIMIT_BYTES,
                 () -> "not all was waited for: " + statistics);
@@ -246,7 +247,7 @@ final class PoolModel {
         }
     }
 
-    /** The tail may be in use by unfinished work like a block that is freed. */
+    /** Trims a block; unfinished work may use the tail, like a block that is freed. */
     private void trim(final Operation operation) {
         if (!live.isEmpty()) {
             final long address = pick(operation.pick());
@@ -265,7 +266,7 @@ final class PoolModel {
         return new ArrayList<>(live.keySet()).get(pick % live.size());
     }
 
-    /** Compares statistics and blocks with the model. */
+    /** Compares statistics and blocks with those of the model. */
     void check() {
         final PoolStatistics statistics = pool.statistics();
         final long usedBytes = live.values().stream().mapToLong(Long::longValue).sum();
@@ -295,13 +296,13 @@ final class PoolModel {
                         LIMIT_BYTES,
                         usedBytes,
                         limboBytes,
-                        // Within a step the peak may have been higher.
+                        // The peak may have been higher within a step.
                         Math.max(peakBytes, statistics.peakUsedBytes()),
                         live.size(),
                         allocations,
-                        // With that policy it waits before memory goes, which isn't for limbo.
+                        // With IMMEDIATE, the pool only waits before memory goes back, not for limbo.
                         policy == ReusePolicy.IMMEDIATE ? 0 : device.synchronizations(),
-                        // How it came to that isn't modelled.
+                        // The model doesn't know how the pool came to these numbers.
                         statistics.mappings(),
                         statistics.movedBytes(),
                         failures,
@@ -310,7 +311,7 @@ final class PoolModel {
         peakBytes = statistics.peakUsedBytes();
     }
 
-    /** The program ends: everything must come back. */
+    /** Ends the program; everything must come back. */
     void end() {
         capture(false);
         while (!live.isEmpty()) {

@@ -21,8 +21,8 @@ import net.jqwik.api.lifecycle.AddLifecycleHook;
 import net.jqwik.api.lifecycle.PropagationMode;
 
 /**
- * Random programs of launches, frees and allocations on several streams, for each policy, over whole regions and over
- * one that grows in place. Seed and number of tries as with the strategies' model properties: {@code
+ * Random programs launch, free and allocate on several streams, with each policy, over whole regions and over a region
+ * that grows in place. As with the model properties of strategies, seed and number of tries can be set: {@code
  * -Dtest=PoolModelProperties -Doutboard.seed=SEED -Doutboard.long=500}.
  */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
@@ -45,7 +45,7 @@ class PoolModelProperties {
         run(ReusePolicy.STREAM_ORDERED, program);
     }
 
-    /** Shows that the check bites: this policy leaves order to the caller, and these programs keep none. */
+    /** This example shows that the check finds faults: the policy leaves order to the caller, which keeps none. */
     @Example
     void shouldHandOutWhatIsInUseUnderImmediate() {
         final long violations = programs()

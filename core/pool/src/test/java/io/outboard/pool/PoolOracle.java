@@ -5,26 +5,27 @@ import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Who holds which addresses, and what the device was doing when the others were freed; kept apart from the pool, and
- * only by what is handed out and freed. At each allocation: nobody else holds any byte of it, and each kernel launched
- * before a byte was freed has ended, unless the byte is handed out on the stream that it was freed on.
+ * The oracle knows who holds which addresses, and what the device was doing when the others were freed. It is
+ * independent of the pool, and only sees what is handed out and freed. At each allocation, it checks that nobody else
+ * holds any byte of the block, and that each kernel launched before a byte was freed has ended, unless the byte is
+ * handed out on the stream on which it was freed.
  *
- * <p>Never a false alarm: a block counts as free before the pool hears of it, and as handed out when it says so. Safe
- * for any number of threads.
+ * <p>It never raises a false alarm: a block counts as free before the pool is told, and as handed out after the pool
+ * has returned it. Safe for any number of threads.
  */
 final class PoolOracle {
 
-    /** In place of a stream: freed or allocated without one. */
+    /** The value that stands for no stream, for a block freed or allocated without one. */
     static final int NO_STREAM = -1;
 
-    /** A block as its holder sees it. */
+    /** A block is recorded here as its holder sees it. */
     record Block(long address, long sizeBytes, int stream) {}
 
-    /** Part of a block that was freed, from where it is filed under to its end. */
+    /** A freed record is a part of a block that was freed; its key is where it begins, and it has its end. */
     @SuppressWarnings("ArrayRecordComponent")
     private record Freed(long end, int stream, long[] work) {}
 
-    /** The pool handed out what it must not. */
+    /** This error means that the pool handed out memory that it must not. */
     static final class HazardError extends AssertionError {
 
         private static final long serialVersionUID = 1L;
@@ -46,7 +47,7 @@ final class PoolOracle {
         this.device = device;
     }
 
-    /** A pool has handed it out. */
+    /** Records that a pool has handed out a block. */
     Block allocated(final long address, final long sizeBytes, final int stream) {
         final Block block = new Block(address, sizeBytes, stream);
         lock.lock();
@@ -65,7 +66,7 @@ final class PoolOracle {
         return block;
     }
 
-    /** Of what lies there, its parts outside of the block stay freed. */
+    /** Removes what lies in the block from freed memory; parts outside of the block stay freed. */
     private void takeFrom(final Block block) {
         for (Map.Entry<Long, Freed> entry = freed.lowerEntry(end(block));
                 entry != null && entry.getValue().end > block.address;
@@ -87,7 +88,7 @@ final class PoolOracle {
         }
     }
 
-    /** Its holder is about to give it back, on a stream if all that uses it is on that stream. */
+    /** Records that a block's holder is about to free it, on a stream if all work that uses it is on that stream. */
     void freeing(final Block block, final int stream) {
         final long[] work = stream == NO_STREAM ? device.allWork() : device.workOf(stream);
         lock.lock();
@@ -111,7 +112,7 @@ final class PoolOracle {
         }
     }
 
-    /** Pieces of freed memory that were handed out again. */
+    /** Returns how many pieces of freed memory were handed out again. */
     long reused() {
         lock.lock();
         try {

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Programs of many threads on a busy device, beside an oracle that knows nothing of how a pool does it. */
+/** Programs of many threads run on a busy device, and an oracle that knows nothing of the pool's code checks them. */
 @Timeout(120)
 class PoolOracleTest {
 
@@ -70,7 +70,9 @@ class PoolOracleTest {
         run(builder(inPlace, arenas).reuse(policy, device).build(), threads, 12);
     }
 
-    /** With little memory each request waits, and with much none: both are other ways. */
+    /**
+     * With little memory each request waits, and with much memory none does; the pool takes other paths in each case.
+     */
     @ParameterizedTest
     @CsvSource({"STRICT, 12", "STRICT, 1024", "STREAM_ORDERED, 12", "STREAM_ORDERED, 1024"})
     void shouldHandOutNothingThatIsInUseWithLittleMemoryOrMuch(final ReusePolicy policy, final long limitMiB)
@@ -127,7 +129,9 @@ class PoolOracleTest {
         }
     }
 
-    /** Shows that it bites: these programs leave order to the pool, and this policy keeps none. */
+    /**
+     * This test shows that the oracle finds faults: these programs leave order to the pool, and this policy keeps none.
+     */
     @Test
     void shouldFindAPoolThatDoesNotWait() {
         assertThrows(
@@ -155,7 +159,7 @@ class PoolOracleTest {
         for (int i = 0; i < threads; i++) {
             final Worker worker = new Worker(pool, i, mostLive);
             all.add(new Thread(() -> {
-                // A machine that is busy with other things may have let the time pass.
+                // On a busy machine, the time may be over before anything has happened.
                 while ((System.nanoTime() < end || oracle.reused() <= LEAST_REUSED) && failure.get() == null) {
                     worker.run(100);
                 }
@@ -201,7 +205,7 @@ class PoolOracleTest {
         }
     }
 
-    /** One thread's part. What it leaves others free. */
+    /** A worker is one thread of a program. Others free the blocks that it leaves. */
     private final class Worker {
 
         private final List<Block> live = new ArrayList<>();
@@ -232,13 +236,13 @@ class PoolOracleTest {
             }
         }
 
-        /** Its thread ends, with blocks in use. */
+        /** Ends the worker with blocks in use, which others take over. */
         void leave() {
             handed.addAll(live);
             live.clear();
         }
 
-        /** What others have left is this one's. */
+        /** Takes over a block that others have left. */
         private void take() {
             final Block block = handed.poll();
             if (block != null) {
@@ -267,7 +271,7 @@ class PoolOracleTest {
                         on == PoolOracle.NO_STREAM ? pool.allocate(sizeBytes) : pool.allocateAsync(sizeBytes, on);
                 live.add(oracle.allocated(address, sizeBytes, on));
                 allocations.incrementAndGet();
-                // A kernel uses it, on its stream or on any.
+                // A kernel uses the block, on the block's stream or on any.
                 device.launch(on == PoolOracle.NO_STREAM ? random.nextInt(STREAMS) : on);
             } catch (final DeviceOutOfMemoryException e) {
                 free();

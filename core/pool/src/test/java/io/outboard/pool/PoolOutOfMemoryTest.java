@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What happens when memory, or room in the tables, runs out. */
+/** These tests say what happens when memory, or room in the tables, runs out. */
 class PoolOutOfMemoryTest {
 
     private static final long MIB = 1L << 20;
@@ -36,8 +36,6 @@ class PoolOutOfMemoryTest {
                 .reuse(policy, device)
                 .build();
     }
-
-    // Handlers
 
     @Test
     void shouldAskHandlersInOrderUntilOneHelps() {
@@ -63,7 +61,7 @@ class PoolOutOfMemoryTest {
         assertEquals(List.of("first 1048576 4194304", "second"), asked);
     }
 
-    /** It said that there was more, again and again. */
+    /** The handler used to be asked without end, since it says each time that there is more. */
     @ParameterizedTest
     @EnumSource(names = "TRACKED", mode = EnumSource.Mode.EXCLUDE)
     @Timeout(20)
@@ -124,7 +122,7 @@ class PoolOutOfMemoryTest {
         assertEquals(1, pool.statistics().liveBlocks());
     }
 
-    /** What a handler frees may be memory of the device that another pool held. */
+    /** A handler may free memory of the device that another pool held. */
     @Test
     void shouldGrowIntoWhatAHandlerGaveBackToTheDevice() {
         final FailingMemorySource shared = new FailingMemorySource(4 * MIB);
@@ -163,8 +161,6 @@ class PoolOutOfMemoryTest {
         assertEquals(1, asked.get(), "what it freed was waited for");
         assertEquals(1, device.awaits());
     }
-
-    // Diagnosis
 
     @Test
     void shouldSayFullAndWhoHoldsIt() {
@@ -226,8 +222,6 @@ class PoolOutOfMemoryTest {
         assertEquals(block, pool.allocate(4 * MIB));
     }
 
-    // What the device said
-
     private Pool unlimited(final boolean inPlace) {
         return Pool.over(inPlace ? source.growingInPlace() : source)
                 .strategy("tlsf", new StrategyOptions(256, 1024))
@@ -258,7 +252,7 @@ class PoolOutOfMemoryTest {
         }
     }
 
-    /** More is missing than a piece has, and the device is asked how much there is before any is made. */
+    /** More is missing than a piece has. The device is asked how much it has before any piece is made. */
     @Test
     void shouldHaveWhatTheDeviceReportsAsItsCause() {
         final FailingMemorySource small = new FailingMemorySource(1L << 30).growingInPlace();
@@ -276,7 +270,7 @@ class PoolOutOfMemoryTest {
         }
     }
 
-    /** It was refused before, but the pool's own limit is why this one fails. */
+    /** The device has refused an earlier request, but this one fails because of the pool's own limit. */
     @Test
     void shouldHaveNoCauseIfTheDeviceWasNotAsked() {
         final Pool pool = ofMiB(4, ReusePolicy.IMMEDIATE);
@@ -292,8 +286,6 @@ class PoolOutOfMemoryTest {
                 .getCause());
         assertEquals(3, pool.statistics().failures());
     }
-
-    // As a person reads it
 
     @Test
     void shouldReadAsWhatItIsAndHowFullItIs() {
@@ -312,8 +304,6 @@ class PoolOutOfMemoryTest {
                         + " most 0 bytes so far), limbo 0 bytes, free 0 bytes]",
                 ofMiB(4, ReusePolicy.STREAM_ORDERED).toString());
     }
-
-    // Tables
 
     @Test
     void shouldGrowIfTheTablesOfARegionAreFull() {
@@ -354,7 +344,7 @@ class PoolOutOfMemoryTest {
         assertEquals(block, pool.allocate(256));
     }
 
-    /** Blocks in limbo fill tables too: they are given back before the pool gives up. */
+    /** Blocks in limbo fill tables, too, so they are recycled before the pool refuses. */
     @Test
     void shouldRecycleLimboIfTheTablesAreFull() {
         final Pool pool = Pool.over(source)

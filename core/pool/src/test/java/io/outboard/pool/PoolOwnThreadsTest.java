@@ -13,12 +13,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A pool asks its device on the threads that call it, and has no thread of its own for that. */
+/** A pool asks its device on the threads that call the pool, and has no thread of its own for that. */
 class PoolOwnThreadsTest {
 
     private static final long MIB = 1L << 20;
 
-    /** A thread of the pool's spun between questions: three times the program's CPU time. */
+    /** A thread of the pool used to spin between questions, which took three times the program's CPU time. */
     @ParameterizedTest
     @EnumSource(value = ReusePolicy.class, names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldAskTheDeviceOnItsCallersThreadsAlone(final ReusePolicy policy) {
@@ -54,7 +54,7 @@ class PoolOwnThreadsTest {
         assertEquals(Set.of(Thread.currentThread()), askedBy);
     }
 
-    /** Those of other tests' pools, which give idle memory back or look for leaks, aren't meant. */
+    /** Returns the threads of this test's pools. Those of other tests give idle memory back or look for leaks. */
     private static Set<String> ownThreads() {
         final Set<String> names = new HashSet<>();
         for (final Thread thread : Thread.getAllStackTraces().keySet()) {
@@ -65,7 +65,10 @@ class PoolOwnThreadsTest {
         return names;
     }
 
-    /** One runs always, and ends only when the program has done a step of its own: who waits for it waits for ever. */
+    /**
+     * On this device, a kernel always runs, and only ends when the program has done a step of its own. A thread that
+     * waits for it waits forever.
+     */
     private static final class Kernels extends IdleDevice {
 
         private long ended;
@@ -102,7 +105,7 @@ class PoolOwnThreadsTest {
         }
     }
 
-    /** As in the example KernelsInFlight, one allocation took as long as a kernel. */
+    /** As in the example KernelsInFlight, an allocation used to take as long as a kernel. */
     @ParameterizedTest
     @EnumSource(value = ReusePolicy.class, names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldNotWaitForKernelsWhilePoolsThatGrowAreSmall(final ReusePolicy policy) {

@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** A source that says that others need memory. */
+/** A memory source says that others need memory. */
 class PoolPressureTest {
 
     private static final long MIB = 1L << 20;
@@ -84,7 +84,7 @@ class PoolPressureTest {
         }
     }
 
-    /** Who interrupts stray threads ended the pool's, and then the end of the context didn't reach the pool. */
+    /** Code that interrupts stray threads used to end the pool's. Then the pool wasn't told when the context ended. */
     @Test
     void shouldStayAUserThoughItsThreadWasInterrupted() throws InterruptedException {
         final Set<Thread> before = Thread.getAllStackTraces().keySet();
@@ -104,7 +104,7 @@ class PoolPressureTest {
         assertEquals(List.of(), source.users);
     }
 
-    /** A context may end while its pool is being closed: until that is done the pool's thread may use it. */
+    /** A context may end while its pool is being closed. Until the pool is closed, its thread may use the context. */
     @Test
     void shouldStayAUserUntilItIsClosed() {
         final List<MemoryUser> whileClosing = new ArrayList<>();

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Requests that must wait for the device stand in a queue: what comes back is the oldest one's. */
+/** Requests that must wait for the device stand in a queue, and what comes back goes to the oldest one. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PoolQueueTest {
 
@@ -44,7 +44,7 @@ class PoolQueueTest {
         return request;
     }
 
-    /** Whatever failed, no thread stays behind. */
+    /** Ends all requests, so that no thread is left, whatever failed. */
     @AfterEach
     void finish() throws InterruptedException {
         device.capturing(false);
@@ -62,8 +62,6 @@ class PoolQueueTest {
         return addresses;
     }
 
-    // Order
-
     @ParameterizedTest
     @EnumSource(value = ReusePolicy.class, names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldServeTheOldestFirst(final ReusePolicy policy) throws Exception {
@@ -76,7 +74,7 @@ class PoolQueueTest {
         }
 
         for (int i = 0; i < 4; i++) {
-            // The next one's is freed after all marks that are finished now.
+            // The block of the next request is freed after all marks that are finished now.
             final long marks = device.marks();
             pool.free(blocks[i + 1]);
             device.finish(marks);
@@ -112,7 +110,10 @@ class PoolQueueTest {
         pool.close();
     }
 
-    /** Each that came back was freed again before the oldest had it: it counted as one who waits in vain. */
+    /**
+     * What came back used to be taken and freed again before the oldest request had it. That request then counted as
+     * waiting in vain.
+     */
     @ParameterizedTest
     @EnumSource(value = ReusePolicy.class, names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldNotRefuseWhomOthersOvertake(final ReusePolicy policy) throws Exception {
@@ -132,7 +133,7 @@ class PoolQueueTest {
                 return mark <= finished;
             }
 
-            /** While this thread waits, another would have all, and free it again. */
+            /** While this thread waits, another one tries to take all that comes back, and frees it again. */
             @Override
             public void await(final long mark) {
                 finished = mark;
@@ -155,7 +156,7 @@ class PoolQueueTest {
         assertEquals(1, rounds.get());
     }
 
-    /** It may have what needs no memory that came back. */
+    /** A small request may have memory that was free all along, since it takes nothing that came back. */
     @Test
     void shouldServeFromMemoryThatWasFreeAllAlongWhileAnotherWaits() throws Exception {
         final Pool pool = builder(8).build();
@@ -171,8 +172,6 @@ class PoolQueueTest {
         assertInstanceOf(DeviceOutOfMemoryException.class, large.thrown());
         pool.close();
     }
-
-    // Who waits no longer
 
     @Test
     void shouldTellWhoWaitsThatThePoolIsClosed() throws Exception {
@@ -231,7 +230,7 @@ class PoolQueueTest {
         final long[] blocks = allocate(pool, 4, MIB);
         pool.free(blocks[0]);
         pool.free(blocks[2]);
-        // In no one place.
+        // The free memory isn't in one place.
         final Request large = startWaiting(pool, 2 * MIB);
         final Request small = startWaiting(pool, MIB);
 
@@ -243,8 +242,6 @@ class PoolQueueTest {
         assertEquals(1, pool.statistics().failures());
         pool.close();
     }
-
-    // Captures and failures
 
     @ParameterizedTest
     @EnumSource(value = ReusePolicy.class, names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
@@ -264,7 +261,7 @@ class PoolQueueTest {
         pool.close();
     }
 
-    /** Nothing comes back meanwhile, and who captures may wait for one of them. */
+    /** Nothing comes back during a capture, and the thread that captures may wait for one of the requests. */
     @ParameterizedTest
     @EnumSource(value = ReusePolicy.class, names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldRefuseAllWhoWaitWhenACaptureBegins(final ReusePolicy policy) throws Exception {
@@ -287,7 +284,7 @@ class PoolQueueTest {
         assertEquals(0, device.marksOut());
     }
 
-    /** One learns of it, the others go on. */
+    /** One request gets the failure, the others go on. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldLoseNobodyWhenTheDeviceFailsOnce(final boolean error) throws Exception {
@@ -322,9 +319,7 @@ class PoolQueueTest {
         assertEquals(0, device.marksOut());
     }
 
-    // What others do meanwhile
-
-    /** A lock was held while the device worked. */
+    /** A lock used to be held while the device worked. */
     @ParameterizedTest
     @EnumSource(value = ReusePolicy.class, names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldHoldNobodyUpWhoNeedsNoMemory(final ReusePolicy policy) throws Exception {
@@ -354,8 +349,6 @@ class PoolQueueTest {
         assertTrue(waiting.get() > 0);
         pool.close();
     }
-
-    // Handlers
 
     @Test
     void shouldKeepThePlaceOfWhoAsksHandlers() throws Exception {

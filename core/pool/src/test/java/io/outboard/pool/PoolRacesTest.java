@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What threads do to a pool in moments that are hard to meet. */
+/** Threads meet in a pool at moments that are hard to hit. */
 @Timeout(60)
 class PoolRacesTest {
 
@@ -43,7 +43,7 @@ class PoolRacesTest {
     @TempDir
     Path folder;
 
-    /** Busy until it is told to end. */
+    /** This device is busy until it is told to end. */
     private static final class EndlessDevice extends IdleDevice {
 
         final CountDownLatch end = new CountDownLatch(1);
@@ -63,7 +63,7 @@ class PoolRacesTest {
         }
     }
 
-    /** Idle, but as slow to say so as another thread takes to wait. */
+    /** This device is idle, but only says so when another thread has begun to wait. */
     private static final class HesitantDevice extends IdleDevice {
 
         final CountDownLatch asked = new CountDownLatch(1);
@@ -77,7 +77,7 @@ class PoolRacesTest {
         public boolean isFinished(final long mark) {
             if (Thread.currentThread() != waiter) {
                 asked.countDown();
-                // It may as well spin while it waits.
+                // The other thread may also spin while it waits, so this loop has a time limit.
                 final long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
                 while (isOnItsWay(waiter) && System.nanoTime() < end) {
                     Thread.onSpinWait();
@@ -87,12 +87,12 @@ class PoolRacesTest {
         }
     }
 
-    /** While one thread is told that memory is free, another takes it and frees it again, as far as it gets. */
+    /** While one thread is told that memory is free, another tries to take the memory, and to free it again. */
     private static final class OvertakenDevice extends IdleDevice {
 
         final List<Thread> others = new ArrayList<>();
 
-        /** For the first thread alone, as the others are. */
+        /** Whether the first request is served; like the other fields, it is only for the first thread. */
         boolean served;
 
         private final Thread first = Thread.currentThread();
@@ -108,7 +108,7 @@ class PoolRacesTest {
                 final Thread thread = new Thread(other);
                 others.add(thread);
                 thread.start();
-                // It may as well spin while it waits.
+                // The other thread may also spin while it waits, so this loop has a time limit.
                 final long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
                 while (thread.getState() == Thread.State.RUNNABLE && System.nanoTime() < end) {
                     Thread.onSpinWait();
@@ -130,7 +130,7 @@ class PoolRacesTest {
         return Pool.over(new VirtualMemorySource(bytes)).growInPlace(false).firstRegionBytes(regionBytes);
     }
 
-    /** Somebody frees a block twice, and the second time memory is just about to be had there again. */
+    /** A block is freed twice, the second time just when a new region is made at its address. */
     @Test
     void shouldRefuseToFreeWhatIsInARegionThatNobodyFindsYet() {
         final Pool pool = over(64 * MIB, 64 * MIB)
@@ -155,7 +155,7 @@ class PoolRacesTest {
         pool.close();
     }
 
-    /** Their regions are gone when they have waited. */
+    /** When the requests have waited, the regions are gone. */
     @Test
     void shouldTellWhoWaitsThatThePoolWasClosed() throws InterruptedException {
         final Set<Class<?>> thrown = ConcurrentHashMap.newKeySet();
@@ -164,7 +164,7 @@ class PoolRacesTest {
             closeWhileOthersWait(thrown);
         }
 
-        // Who finds memory before the regions are gone is served.
+        // A request that finds memory before the regions are gone is served.
         thrown.remove(IllegalStateException.class);
         assertEquals(Set.of(), thrown);
     }
@@ -200,7 +200,7 @@ class PoolRacesTest {
         assertThrows(IllegalStateException.class, () -> pool.allocate(256));
     }
 
-    /** What was freed when its region was just gone was counted, and a dump failed. */
+    /** A block that was freed just after its region was gone used to be counted, and a dump failed. */
     @Tag("thorough")
     @ParameterizedTest
     @EnumSource(names = {"STRICT", "IMMEDIATE", "STREAM_ORDERED"})
@@ -249,7 +249,7 @@ class PoolRacesTest {
         });
     }
 
-    /** Then it is empty; they were told that it is closed. */
+    /** Once a pool is closed, it shows that it is empty. Callers used to be told that it is closed. */
     @Tag("thorough")
     @Test
     void shouldShowWhoLooksThatItIsEmptyWhileItIsClosed() throws Exception {
@@ -274,7 +274,9 @@ class PoolRacesTest {
         }
     }
 
-    /** One thread allocates, another frees: what it frees is on its way, and in limbo when it has arrived. */
+    /**
+     * One thread allocates, another frees. Freed blocks are on their way first, and in limbo when they have arrived.
+     */
     @Test
     void shouldRecycleWhenLimboIsFullOfWhatOtherThreadsFreed() throws Exception {
         final Pool pool = over(GIB, 512 * MIB)
@@ -307,7 +309,7 @@ class PoolRacesTest {
         pool.close();
     }
 
-    /** All that is in limbo is in another thread's hands for a moment. */
+    /** For a moment, another thread is recycling all that is in limbo. */
     @Test
     void shouldWaitForWhatAnotherThreadRecyclesAlone() throws Exception {
         final Pool[] pool = new Pool[1];
@@ -328,7 +330,10 @@ class PoolRacesTest {
         pool[0].close();
     }
 
-    /** What had come back was free before who had recycled it placed its request: others took it, time after time. */
+    /**
+     * What had come back used to be free before the thread that had recycled it placed its request. Other threads took
+     * it, time after time.
+     */
     @ParameterizedTest
     @EnumSource(names = {"TRACKED", "STREAM_ORDERED"})
     void shouldServeWhoRecyclesBeforeOthers(final ReusePolicy policy) throws InterruptedException {
@@ -337,7 +342,7 @@ class PoolRacesTest {
             try {
                 pool[0].free(pool[0].allocate(40 * MIB));
             } catch (final DeviceOutOfMemoryException e) {
-                // It's in use by now.
+                // The memory is in use by now.
             }
         });
         pool[0] = over(64 * MIB, 64 * MIB).reuse(policy, device).build();
@@ -355,7 +360,7 @@ class PoolRacesTest {
         pool[0].close();
     }
 
-    /** Parcels are used again; what was in them isn't. */
+    /** Batches are used again, but must not keep what was in them. */
     @Test
     void shouldForgetChunksThatAreGone() throws Exception {
         final Queue<WeakReference<Region>> made = new ConcurrentLinkedQueue<>();

@@ -20,9 +20,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * A request is refused only if nothing could serve it. All blocks have one size, so that nothing is fragmented, and
- * never are more in use than there is room for; the device is busy, so that much of the rest is in limbo. Then nothing
- * may be refused, whoever overtakes whom.
+ * A request is refused only if nothing could serve it. All blocks have one size, so nothing is fragmented, and there
+ * are never more in use than there is room for. The device is busy, so much of the rest is in limbo. Then no request
+ * may be refused, whichever thread overtakes another.
  */
 @Timeout(120)
 class PoolRefusalTest {
@@ -34,7 +34,7 @@ class PoolRefusalTest {
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final AtomicLong operations = new AtomicLong();
 
-    /** Blocks on their way to another thread, which frees them. */
+    /** The blocks that another thread will free. */
     private final Queue<Long> handed = new ConcurrentLinkedQueue<>();
 
     @ParameterizedTest
@@ -102,7 +102,7 @@ class PoolRefusalTest {
         return (bytes + 2 * MIB - 1) & -(2 * MIB);
     }
 
-    /** Frees the oldest of its blocks, which a kernel may be using, and allocates one anew. */
+    /** A worker frees its oldest block, which a kernel may be using, and allocates a new one. */
     private final class Worker {
 
         private final Pool pool;
@@ -132,7 +132,7 @@ class PoolRefusalTest {
 
         void runUntil(final long end) {
             try {
-                // A machine that is busy with other things may have let the time pass.
+                // On a busy machine, the time may be over before anything has happened.
                 for (int round = 0; (round < 4 || System.nanoTime() < end) && failure.get() == null; round++) {
                     for (int i = 0; i < 64; i++) {
                         operate();
@@ -147,7 +147,7 @@ class PoolRefusalTest {
             }
         }
 
-        /** As many are in use as may be, nearly always. */
+        /** Frees a block and allocates one. Nearly always, as many blocks are in use as may be. */
         private void operate() {
             while (!permits.tryAcquire() && failure.get() == null) {
                 if (random.nextInt(8) == 0) {
@@ -170,7 +170,7 @@ class PoolRefusalTest {
                 block = handed.poll();
             }
             if (block == null) {
-                // All are in other threads' hands.
+                // Other threads hold all blocks.
                 Thread.onSpinWait();
                 return;
             }

@@ -17,14 +17,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** When freed blocks come back. */
+/** These tests say when freed blocks come back. */
 class PoolReuseTest {
 
     private static final long MIB = 1L << 20;
     private static final long STREAM = 1;
     private static final long OTHER = 2;
 
-    /** Frees that fill a batch of limbo. */
+    /** The number of frees that fill a batch of limbo. */
     private static final int BATCH = 64;
 
     private final FailingMemorySource source = new FailingMemorySource(1L << 40);
@@ -48,7 +48,7 @@ class PoolReuseTest {
         }
     }
 
-    /** It held all of its slack, though a question long before that costs next to nothing. */
+    /** The pool used to hold all of its slack, though an earlier question to the device costs next to nothing. */
     @Test
     void shouldHoldHalfItsSlackOnADeviceThatIsIdle() {
         final Pool pool = Pool.over(new FailingMemorySource(64L << 30).growingInPlace())
@@ -68,7 +68,7 @@ class PoolReuseTest {
                 () -> device.synchronizations() + " questions, each for 128 MiB that were freed");
     }
 
-    /** A device that is so many pieces of work behind. */
+    /** A late device has so many pieces of work unfinished. */
     private static final class LateDevice extends IdleDevice {
         private final long behind;
         private long submitted;
@@ -97,7 +97,10 @@ class PoolReuseTest {
             awaited = Math.max(awaited, mark);
         }
 
-        /** Blocks of 6 to 18 MiB take each other's place, and each is used once; how often a request asked. */
+        /**
+         * Allocates blocks of 6 to 18 MiB in each other's place, and uses each once. Returns how often a request asked
+         * the device.
+         */
         int allocateAndFree(final Pool pool, final long usedBytes, final int operations) {
             final Random random = new Random(7);
             final List<DeviceBuffer> live = new ArrayList<>();
@@ -120,7 +123,7 @@ class PoolReuseTest {
         }
     }
 
-    /** With a quarter of the slack in limbo it asked once in 31 operations. */
+    /** With a quarter of the slack as the limit of limbo, the pool asked the device once in 31 operations. */
     @Test
     void shouldLetMoreWaitTheMoreIsInUse() {
         final LateDevice late = new LateDevice(0);
@@ -152,8 +155,6 @@ class PoolReuseTest {
         assertTrue(late.awaits <= 20, () -> late.awaits + " waits for the device");
     }
 
-    // TRACKED
-
     @Test
     void shouldMarkOnceForMuchAndNeverWaitWhileThereIsMemory() {
         final Pool pool = builder(ReusePolicy.TRACKED).build();
@@ -162,7 +163,7 @@ class PoolReuseTest {
         allocateAndFree(pool, 3 * BATCH, 256);
         assertEquals(0, device.synchronizations(), "little isn't worth a mark");
 
-        // Three times more than that.
+        // As many blocks of 10 KiB are worth a few marks.
         final long sizeBytes = 10 << 10;
         allocateAndFree(pool, 3 * BATCH, sizeBytes);
 
@@ -199,7 +200,7 @@ class PoolReuseTest {
         assertEquals(blocks[0], pool.allocate(4 * MIB));
     }
 
-    /** Other streams' work may take longer, or never end. */
+    /** Work of other streams may take longer, or never end. */
     @Test
     void shouldFindWhatHasFinishedBehindAnyNumberOfUnfinishedStreams() {
         final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
@@ -236,8 +237,6 @@ class PoolReuseTest {
         return blocks;
     }
 
-    // STREAM_ORDERED
-
     @Test
     void shouldHandABlockBackToItsStreamAtOnce() {
         final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
@@ -258,7 +257,7 @@ class PoolReuseTest {
         assertEquals(0, device.awaits());
     }
 
-    /** What is lost counts from the granule: a block couldn't be smaller. */
+    /** What a stream's block may waste counts from the granule, since no block can be smaller. */
     @Test
     void shouldHandASmallBlockBackToItsStreamAtOnce() {
         final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
@@ -276,11 +275,9 @@ class PoolReuseTest {
         pool.free(block);
 
         assertNotEquals(block, pool.allocateAsync(MIB, STREAM));
-        // The number that limbo keeps for all streams is no stream.
+        // Limbo has a number for all streams together, and that isn't a stream's number.
         assertNotEquals(block, pool.allocateAsync(MIB, -1));
     }
-
-    // All
 
     @ParameterizedTest
     @EnumSource(value = ReusePolicy.class, names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
@@ -306,7 +303,7 @@ class PoolReuseTest {
         assertEquals(0, pool.largestHolders().size());
     }
 
-    /** There are no marks then, and none is wanted. */
+    /** During a capture, marks can't be made, and none is needed. */
     @ParameterizedTest
     @EnumSource(value = ReusePolicy.class)
     void shouldLeaveTheDeviceAloneWhileAStreamIsCaptured(final ReusePolicy policy) {
@@ -324,7 +321,7 @@ class PoolReuseTest {
         assertEquals(0, pool.trimTo(0));
     }
 
-    /** Nobody tells the pool that a stream ends: what isn't marked by then waits for a mark of all work. */
+    /** Nobody tells the pool that a stream ends. What isn't marked by then waits for a mark of all work. */
     @Test
     void shouldFindWhatWasFreedOnAStreamThatHasEnded() {
         final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
@@ -355,7 +352,7 @@ class PoolReuseTest {
         assertTrue(device.hasFinished(STREAM, 1));
     }
 
-    /** To give memory to the driver waits for the device, which would break the capture. */
+    /** Giving memory back to the driver waits for the device, which would break the capture. */
     @ParameterizedTest
     @EnumSource(value = ReusePolicy.class)
     void shouldGiveNoRegionBackDuringACapture(final ReusePolicy policy) {
@@ -371,7 +368,7 @@ class PoolReuseTest {
         assertEquals(0, pool.trimTo(0));
     }
 
-    /** Right after the device said that there is none. */
+    /** A capture begins right after the device has said that there is none. */
     @ParameterizedTest
     @EnumSource(names = {"STRICT", "TRACKED", "STREAM_ORDERED"})
     void shouldGrowIfACaptureBegins(final ReusePolicy policy) {
@@ -448,7 +445,7 @@ class PoolReuseTest {
         assertEquals(calls, device.calls(), "the device may be gone");
     }
 
-    /** A device that is busy and finishes in the end, so that every way of recycling is taken. */
+    /** The device is busy and finishes in the end, so every way of recycling is taken. */
     @ParameterizedTest
     @EnumSource(value = ReusePolicy.class)
     void shouldMakeNoGarbage(final ReusePolicy policy) {
@@ -472,7 +469,7 @@ class PoolReuseTest {
         assertTrue(policy == ReusePolicy.IMMEDIATE || steady.answers > 1000, "limbo was recycled");
     }
 
-    /** Needs 2 MiB at most, of 4: what is in limbo is missing now and then. */
+    /** Allocates and frees up to 2 MiB of 4, so that memory in limbo is missing now and then. */
     private static void work(final Pool pool, final long[] live, final int operations) {
         for (int i = 0; i < operations; i++) {
             final int slot = (i * 31) & (live.length - 1);

@@ -16,8 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Threads that allocate and free as fast as they can, ten MiB live each in blocks of up to a MiB. What one of them
- * waited for must not be taken by another in such a way that this one makes the pool grow, or fails.
+ * Threads allocate and free as fast as they can, with ten MiB live each, in blocks of up to a MiB. If one thread waits
+ * for memory, and another takes it, the first must neither make the pool grow nor fail.
  */
 class PoolStarvationTest {
 
@@ -25,7 +25,7 @@ class PoolStarvationTest {
     private static final long NANOSECONDS = Effort.nanoseconds(1500);
     private static final int ROUNDS = 10;
 
-    /** Says seldom that it has finished, but never never: who waits for it would wait for ever. */
+    /** This device seldom says that it has finished, but does so in the end, or a thread would wait forever. */
     private static final class SlowDevice extends IdleDevice {
 
         private final AtomicLong marks = new AtomicLong();
@@ -53,7 +53,10 @@ class PoolStarvationTest {
 
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
-    /** Held 100 GiB after four seconds, and 40 to 80, while what came back and placing were two holds. */
+    /**
+     * The pool used to hold 100 GiB after four seconds, and 40 to 80 GiB as long as taking what came back and placing
+     * the request held the lock twice.
+     */
     @ParameterizedTest
     @CsvSource({"STRICT, 2, 0", "STRICT, 2, 2", "STRICT, 8, 4", "TRACKED, 4, 0", "TRACKED, 4, 3", "STREAM_ORDERED, 4, 2"
     })
@@ -87,8 +90,9 @@ class PoolStarvationTest {
     }
 
     /**
-     * While the device is busy it may grow up to its bound. A thread that had decided to grow, and then waited while
-     * another grew, doubled what that one had made. In 600 short pools fifteen held too much: most grow soon.
+     * While the device is busy, the pool may grow up to its bound. A thread that had decided to grow, and then waited
+     * while another grew, used to double what the other had made. In 600 short pools, fifteen held too much. Pools are
+     * short since most grow soon.
      */
     @Test
     void shouldStayWithinItsBoundWhileTheDeviceIsBusy() throws InterruptedException {

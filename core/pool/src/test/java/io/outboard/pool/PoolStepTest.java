@@ -14,15 +14,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A pool whose strategy follows a plan. */
+/** A pool's strategy follows a plan. */
 class PoolStepTest {
 
     private static final long MIB = 1L << 20;
 
-    /** As the file of a plan has it. */
+    /** A block is one of a plan, as the plan's file has it. */
     private record Block(long sizeBytes, long offsetBytes, int start, int end) {}
 
-    /** The first block lies highest, where no strategy would put it. */
+    /** The blocks of the plan. The first one lies highest, where no strategy would put it. */
     private static final List<Block> BLOCKS = List.of(
             new Block(2 * MIB, 30 * MIB, 0, 3),
             new Block(MIB, 3 * MIB, 1, 4),
@@ -97,7 +97,7 @@ class PoolStepTest {
         }
     }
 
-    /** Where memory is missing behind a place, the request comes again, and must be the same one to the plan. */
+    /** Where a place lacks memory, the request is tried again, and the plan must take it for the same request. */
     @Test
     void shouldFollowThePlanInARegionThatGrowsInPlace() {
         try (Pool pool = pool(new FailingMemorySource(1L << 30).growingInPlace(), 2 * MIB)) {

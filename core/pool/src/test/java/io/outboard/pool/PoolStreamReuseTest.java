@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What was freed on a stream is for the stream's next requests at once, all of it, whatever runs there. */
+/** All that was freed on a stream serves the stream's next requests at once, whatever runs there. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PoolStreamReuseTest {
 
@@ -35,7 +35,7 @@ class PoolStreamReuseTest {
     private static final long STREAM = 1;
     private static final long OTHER = 2;
 
-    /** A kernel of it never ends, once it runs. */
+    /** This device has a kernel that never ends, once it runs. */
     private static final class NeverEnding extends IdleDevice {
 
         volatile boolean running;
@@ -70,7 +70,7 @@ class PoolStreamReuseTest {
                 .build();
     }
 
-    /** Of 63 all came back, of 64 none: their batch was full. */
+    /** Of 63 blocks, all used to come back, and of 64 none, since their batch was full. */
     @ParameterizedTest
     @CsvSource({
         "1, 1048576",
@@ -104,7 +104,7 @@ class PoolStreamReuseTest {
         return addresses;
     }
 
-    /** Whatever the order, and however many of other sizes lie between. */
+    /** Blocks are found by size in any order, however many of other sizes lie between. */
     @Test
     void shouldFindEachBySize() {
         final List<Long> sizes = new ArrayList<>();
@@ -131,7 +131,7 @@ class PoolStreamReuseTest {
         assertEquals(0, pool.statistics().limboBytes());
     }
 
-    /** Whoever allocated them, with a stream or without, and whoever freed them. */
+    /** Blocks are found whichever thread allocated them, with or without a stream, and whichever thread freed them. */
     @ParameterizedTest
     @ValueSource(ints = {0, 2})
     void shouldFindWhatAnyThreadFreed(final int arenas) throws Exception {
@@ -190,7 +190,7 @@ class PoolStreamReuseTest {
         assertEquals(128 * 65_536, pool.statistics().limboBytes());
     }
 
-    /** Half of a block would be lost to its holder: then it rather takes other memory. */
+    /** Half of the block would be wasted, so the pool takes other memory. */
     @Test
     void shouldNotHandOutWhatIsMuchTooLarge() {
         final Pool pool = pool(8 * MIB, 0);
@@ -205,7 +205,7 @@ class PoolStreamReuseTest {
         assertEquals(5 * MIB, pool.statistics().usedBytes());
     }
 
-    /** Freed once, handed out once: whether by its stream, or by a mark. */
+    /** A block that was freed once is handed out once, either by its stream or by a mark. */
     @Test
     void shouldHandEachOutOnceThoughItsWorkFinishes() {
         final Pool pool = pool(512 * 4096, 0);
@@ -226,7 +226,7 @@ class PoolStreamReuseTest {
     }
 
     /**
-     * Its stream couldn't be marked: a mark of all work serves as well, and is made before the pool takes more memory.
+     * The stream couldn't be marked. A mark of all work does as well, and is made before the pool takes more memory.
      */
     @Test
     void shouldUseWhatAStreamHasFreedBeforeItGrows() {
@@ -248,7 +248,7 @@ class PoolStreamReuseTest {
         pool.close();
     }
 
-    /** One became idle between two looks at it, and left a gap among those that were kept. */
+    /** A stream that became idle between two checks used to leave a gap among those that were kept. */
     @Test
     void shouldForgetIdleStreamsWhileOthersAskWhetherTheyAre() throws Exception {
         final AtomicLong questions = new AtomicLong();
@@ -299,8 +299,8 @@ class PoolStreamReuseTest {
     }
 
     /**
-     * With one lock for all streams sixteen threads with a stream each did 0.4 million operations a second (16 cores,
-     * 2026-11-27).
+     * With one lock for all streams, sixteen threads with a stream each did 0.4 million operations a second with 16
+     * cores (2026-11-27).
      */
     @Test
     void shouldServeAStreamWhileAnotherIsInUse() throws Exception {
@@ -322,7 +322,9 @@ class PoolStreamReuseTest {
         }
     }
 
-    /** A stream's blocks go round: threads whose first ones came from one arena met there for ever. */
+    /**
+     * A stream uses the same blocks again and again. Threads whose first blocks came from one arena always met there.
+     */
     @Test
     void shouldNotWaitForAnotherArenaWhoseBlockItCouldHave() throws Exception {
         try (Pool pool = ofTwoArenas()) {
@@ -343,7 +345,7 @@ class PoolStreamReuseTest {
         }
     }
 
-    /** The block was in what nobody looked for any more. */
+    /** The block used to be in a stream's limbo that nobody looked into any more. */
     @Test
     void shouldFindABlockOfAStreamThatIsForgottenMeanwhile() throws Exception {
         try (Pool pool = ofTwoArenas()) {
@@ -376,7 +378,10 @@ class PoolStreamReuseTest {
         return finished;
     }
 
-    /** It gave up at the other arena's lock, and waited for a kernel, or was refused while a stream was captured. */
+    /**
+     * The request used to give up at the other arena's lock. It then waited for a kernel, or was refused while a stream
+     * was captured.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldHaveItsStreamsBlockBeforeItWaitsOrIsRefused(final boolean capturing) throws Exception {
@@ -404,7 +409,7 @@ class PoolStreamReuseTest {
         assertEquals(block, allocates.get());
     }
 
-    /** Until it waits for one. */
+    /** Waits until the thread waits for a lock. */
     private static void awaitLock(final Thread thread) {
         while (Arrays.stream(thread.getStackTrace())
                 .noneMatch(frame -> frame.getMethodName().equals("lockContended"))) {
@@ -412,7 +417,7 @@ class PoolStreamReuseTest {
         }
     }
 
-    /** Their arena is told that threads meet there, as by other requests. */
+    /** An arena counts threads that meet over streams like those that meet with other requests. */
     @Test
     void shouldGiveThreadsThatMeetOverStreamsArenasOfTheirOwn() throws Exception {
         try (Pool pool = Pool.over(new VirtualMemorySource(1L << 30))

@@ -19,23 +19,28 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Eight threads, every operation, for a while for each policy, with invariants checked whenever all threads pause. */
+/**
+ * Eight threads make every operation, for a while with each policy. Invariants are checked whenever all threads pause.
+ */
 @Timeout(60)
 class PoolStressTest {
 
     private static final int THREADS = 8;
     private static final int OPERATIONS_A_PHASE = 500;
     private static final long NANOSECONDS = Effort.nanoseconds(800);
-    /** However slow the machine is. */
+    /** The least number of phases, however slow the machine is. */
     private static final int FEWEST_PHASES = 2;
 
     private static final long GRANULE = 4096;
     private static final long LIMIT_BYTES = 32L << 20;
 
-    /** Twelve times 8 of 128 KiB and less, with what alignment adds, are at most 14 MiB: memory can't run out. */
+    /**
+     * The most live blocks of a thread. With 8 threads and at most 128 KiB a block, all blocks and their alignment take
+     * at most 14 MiB, so memory can't run out.
+     */
     private static final int MOST_LIVE = 12;
 
-    /** A block as its thread sees it. Its work goes on after it is freed. */
+    /** A block is recorded as its thread sees it. Its work goes on after it is freed. */
     private static final class Block {
 
         final long address;
@@ -55,13 +60,13 @@ class PoolStressTest {
     private final SimulatedDevice device = new SimulatedDevice();
     private final FailingMemorySource source = new FailingMemorySource(1L << 40);
 
-    /** Who was the last to be given each granule. */
+    /** The last owner of each granule. */
     private final Map<Long, Block> shadow = new ConcurrentHashMap<>();
 
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final List<Worker> workers = new ArrayList<>();
 
-    /** Blocks that are to be freed by whichever thread comes next. */
+    /** The blocks that the next thread will free, whichever it is. */
     private final Queue<Block> handed = new ConcurrentLinkedQueue<>();
 
     private long phases;
@@ -231,7 +236,7 @@ class PoolStressTest {
             }
         }
 
-        /** What a granule's owner before has left behind must be over. */
+        /** Takes granules for a block. The work of each granule's previous owner must be over. */
         private void claim(final Block block, final long from, final long to, final boolean ordered) {
             for (long offset = from; offset < to; offset += GRANULE) {
                 final Block before = shadow.put(block.address + offset, block);
@@ -254,7 +259,7 @@ class PoolStressTest {
                     return;
                 }
                 block.ofStream = policy == ReusePolicy.STREAM_ORDERED && block.stream == stream && random.nextBoolean();
-                // Before the pool hears of it, since another thread may own the block right after.
+                // The block is marked as freed before the pool is told, since another thread may then own it at once.
                 block.freed = true;
                 if (block.ofStream) {
                     pool.freeAsync(block.address, stream);
@@ -275,7 +280,7 @@ class PoolStressTest {
             }
         }
 
-        /** The tail is free at once under one policy only; else its work goes on. */
+        /** Trims a block. Only one policy hands the tail out at once; with the others, work goes on in the tail. */
         private void trim() {
             if (!live.isEmpty()) {
                 final Block block = live.get(random.nextInt(live.size()));

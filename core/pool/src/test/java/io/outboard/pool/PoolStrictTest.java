@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** When freed blocks come back, and when the pool grows instead, with {@link ReusePolicy#STRICT}. */
+/** These tests say when freed blocks come back, and when the pool grows instead, with {@link ReusePolicy#STRICT}. */
 class PoolStrictTest {
 
     private static final long MIB = 1L << 20;
@@ -44,7 +44,7 @@ class PoolStrictTest {
         assertEquals(0, device.marksOut());
     }
 
-    /** A program that frees while its kernels run: with the first region alone it would wait 24 times. */
+    /** A program frees while its kernels run. With the first region alone, it would wait 24 times. */
     @Test
     void shouldGrowWhereTheDeviceIsBusy() {
         final Pool pool = builder()
@@ -58,7 +58,7 @@ class PoolStrictTest {
             pool.free(pool.allocate(MIB));
         }
 
-        // An eighth of the limit.
+        // The pool may hold an eighth of the limit.
         assertEquals(8 * MIB, pool.statistics().heldBytes());
         assertTrue(pool.statistics().synchronizations() <= 100, pool.statistics()::toString);
     }
@@ -103,7 +103,7 @@ class PoolStrictTest {
         assertEquals(1, device.synchronizations());
     }
 
-    /** Another thread that goes on freeing made it wait again and again. */
+    /** Another thread that goes on freeing used to make the request wait again and again. */
     @Test
     void shouldNotWaitForEverForWhatCannotBeServed() throws InterruptedException {
         final Pool pool = builder().reuse(ReusePolicy.STRICT, new IdleDevice()).build();

@@ -10,17 +10,17 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** TLSF that tells a test of each region, or chunk, that it is made for: before anybody finds the chunk. */
+/** This provider makes TLSF strategies, and tells a test of each region, or segment, before anybody can find it. */
 public final class ProbingProvider implements StrategyProvider, StrategyModule {
 
     static final String NAME = "probing";
 
     private static volatile @Nullable Consumer<Region> probe;
 
-    /** For {@link java.util.ServiceLoader}. */
+    /** Creates a provider, for {@link java.util.ServiceLoader}. */
     public ProbingProvider() {}
 
-    /** From now on this is told, by whichever thread makes a strategy. */
+    /** Sets who is told of regions from now on, on whichever thread makes a strategy. */
     static void tell(final Consumer<Region> newProbe) {
         probe = newProbe;
     }

@@ -36,14 +36,14 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a pool writes down of what it is asked. */
+/** A pool records what it is asked for. */
 class RecordingTest {
 
     private static final long MIB = 1L << 20;
     private static final int THREADS = 4;
     private static final int OPERATIONS = 60_000;
 
-    /** With so many threads each buffer has records, and with so many records none is full. */
+    /** The number of threads; with so many, each buffer has records. With FEW from each thread, no buffer is full. */
     private static final int WRITERS = 8;
 
     private static final int FEW = 450;
@@ -66,7 +66,7 @@ class RecordingTest {
     @TempDir
     private Path folder;
 
-    /** Of this process or another: the lock is the operating system's. */
+    /** The other recording may be of this process or of another, since the lock is the operating system's. */
     @Test
     void shouldLeaveAFileAloneThatAnotherRecordingWrites() throws IOException {
         try (Pool first = pool();
@@ -85,7 +85,7 @@ class RecordingTest {
         }
     }
 
-    /** The second one must not open the file: to close it again would take the first one's lock away. */
+    /** The second recording must not open the file, since closing it again would release the first one's lock. */
     @EnabledOnOs(OS.LINUX)
     @Test
     void shouldKeepItsLockWhileAnotherIsRefused() throws IOException {
@@ -106,7 +106,7 @@ class RecordingTest {
         assertFalse(isLocked(file()));
     }
 
-    /** The kernel lists locks by the numbers of files. */
+    /** Returns whether a file is locked; the kernel lists locks by the files' inode numbers. */
     private static boolean isLocked(final Path file) throws IOException {
         final String inode = ":" + Files.getAttribute(file, "unix:ino") + " ";
         return Files.readAllLines(Path.of("/proc/locks")).stream().anyMatch(line -> line.contains(inode));
@@ -133,7 +133,7 @@ class RecordingTest {
         return Pool.over(new VirtualMemorySource(1L << 34)).build();
     }
 
-    /** All of a file, in the order of their times. */
+    /** Returns all rows of a file, in the order of their times. */
     private static List<Row> rows(final Path file) throws IOException {
         final ByteBuffer content = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
         assertEquals("OUTBREC1", new String(content.array(), 0, 8, StandardCharsets.US_ASCII));
@@ -220,7 +220,7 @@ class RecordingTest {
         assertEquals(1, rows(file()).size());
     }
 
-    /** More than all buffers hold, by threads that have arenas, free each other's blocks and get them again. */
+    /** There are more rows than all buffers hold. Threads have arenas, free each other's blocks and get them again. */
     @Test
     void shouldLeaveOutNothingAndShowEachAddressFreedBeforeItIsTakenAgain() throws Exception {
         try (Pool pool = Pool.over(new VirtualMemorySource(1L << 34))
@@ -267,7 +267,7 @@ class RecordingTest {
         }
     }
 
-    /** Each takes what another has just freed, as fast as it can. */
+    /** Each thread takes what another has just freed, as fast as possible. */
     @Test
     void shouldShowABlockFreedBeforeAnotherThreadTakesIt() throws Exception {
         try (Pool pool = Pool.over(new VirtualMemorySource(1L << 34)).spread(1).build();
@@ -297,7 +297,7 @@ class RecordingTest {
         }
     }
 
-    /** A channel would be closed by that. */
+    /** A channel would be closed by the interrupt. */
     @Test
     void shouldGoOnInAThreadThatIsInterrupted() throws IOException {
         try (Pool pool = pool();
@@ -312,7 +312,7 @@ class RecordingTest {
         assertEquals(2 * OPERATIONS, rows(file()).size());
     }
 
-    /** What one of them has taken to write mustn't be lost by the other. */
+    /** What one thread has taken to write must not be lost by the other. */
     @Test
     void shouldEndOnceThoughSeveralEndIt() throws Exception {
         for (int round = 0; round < 20; round++) {
@@ -346,7 +346,7 @@ class RecordingTest {
         }
     }
 
-    /** The block is freed, or taken, and the caller mustn't think otherwise. */
+    /** The block is freed, or taken, and the caller must not believe otherwise. */
     @Test
     void shouldNotThrowForWantOfStackOnceThePoolHasDoneIt() throws IOException {
         try (Pool pool = pool()) {
@@ -368,7 +368,7 @@ class RecordingTest {
         }
     }
 
-    /** Then it says so at each call, and no more is known of what was done. */
+    /** Returns whether the pool is broken. It then says so at each call, and what was done isn't known. */
     private static boolean isBrokenIn(final Runnable calls) {
         try {
             calls.run();
@@ -379,7 +379,9 @@ class RecordingTest {
         }
     }
 
-    /** Takes or frees a block where the stack ends, and on the way back as far as that fails; counts what was done. */
+    /**
+     * Takes or frees a block where the stack ends, and in the frames above as long as that fails; counts what was done.
+     */
     @SuppressWarnings("InfiniteRecursion")
     private static void deeper(final Pool pool, final long[] blocks, final int[] done) {
         try {

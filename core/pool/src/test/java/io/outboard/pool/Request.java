@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 
-/** A request for memory on a thread of its own. */
+/** A request asks for memory on a thread of its own. */
 final class Request {
 
     private static final long SECONDS = 20;
@@ -31,14 +31,14 @@ final class Request {
         return new Request(allocation);
     }
 
-    /** One that can't be served now: it waits. */
+    /** Starts a request that can't be served now, and waits until it waits. */
     static Request startWaiting(final LongSupplier allocation) {
         final Request request = new Request(allocation);
         request.awaitWaiting();
         return request;
     }
 
-    /** Until it waits, for anything, and stays so for a moment. */
+    /** Waits until the request waits, for anything, and goes on waiting for a moment. */
     void awaitWaiting() {
         final long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
         int seen = 0;
@@ -51,7 +51,7 @@ final class Request {
         }
     }
 
-    /** Until its thread is in no method of this name any more: it waits there, too. */
+    /** Waits until the request's thread is in no method of this name any more, since the thread may wait there, too. */
     void awaitReturnFrom(final String method) {
         final long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
         while (Arrays.stream(thread.getStackTrace())
@@ -77,7 +77,7 @@ final class Request {
         return thread;
     }
 
-    /** What it was given. */
+    /** Returns the address that the request got. */
     long get() throws InterruptedException, TimeoutException {
         try {
             return task.get(SECONDS, TimeUnit.SECONDS);
@@ -86,7 +86,7 @@ final class Request {
         }
     }
 
-    /** What it was refused with. */
+    /** Returns what the request was refused with. */
     Throwable thrown() throws InterruptedException, TimeoutException {
         try {
             throw new AssertionError("served with " + task.get(SECONDS, TimeUnit.SECONDS));

@@ -7,12 +7,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A device whose streams a test advances by hand. Work is known by its number in its stream, from 1; a stream finishes
- * its work in order, and exists from its first mention to {@link #endStream}; {@link #beginStream} gives its handle to
- * another one, as drivers do. Waiting finishes what is waited for: so does asking about one mark again and again.
+ * A simulated device has streams that a test advances by hand. Work is known by its number in its stream, from 1. A
+ * stream finishes its work in order, and exists from its first mention until {@link #endStream}; {@link #beginStream}
+ * gives its handle to another stream, as drivers do. Waiting for a mark finishes its work, and so does asking about the
+ * mark again and again.
  *
- * <p>It is strict: to mark or number a stream that has ended, and to use a mark that was released throw. Thread-safety:
- * safe for any number of threads.
+ * <p>The device is strict: it throws if a stream that has ended is marked or numbered, or if a released mark is used.
+ * Thread-safety: safe for any number of threads.
  */
 public final class SimulatedDevice implements DeviceWork {
 
@@ -27,17 +28,17 @@ public final class SimulatedDevice implements DeviceWork {
         }
     }
 
-    /** Who asks so often about a mark waits for it. */
+    /** The number of questions about one mark that count as waiting for it. */
     private static final int MOST_QUESTIONS = 10;
 
     private final Map<Long, Stream> streams = new TreeMap<>();
-    /** By number, without those that have ended with all their work. */
+    /** The streams by number, without those that have ended with all their work. */
     private final Map<Long, Stream> all = new HashMap<>();
 
     private long nextStream;
     private final Map<Long, Map<Stream, Long>> marks = new HashMap<>();
 
-    /** How often each was asked about. */
+    /** How often each mark was asked about. */
     private final Map<Long, Integer> questions = new HashMap<>();
 
     private int mostMarks = Integer.MAX_VALUE;
@@ -50,15 +51,13 @@ public final class SimulatedDevice implements DeviceWork {
     private long failingCall = Long.MAX_VALUE;
     private @Nullable Supplier<RuntimeException> failure;
 
-    /** A device without streams. */
+    /** Creates a device without streams. */
     public SimulatedDevice() {}
-
-    // For the test
 
     /**
      * Submits work.
      *
-     * @param stream handle of the stream, which begins to exist
+     * @param stream the stream's handle; the stream begins to exist
      * @return the work's number in its stream
      */
     public synchronized long submit(final long stream) {
@@ -68,7 +67,7 @@ public final class SimulatedDevice implements DeviceWork {
     /**
      * Finishes the work that a stream is at, if there is any.
      *
-     * @param stream its handle
+     * @param stream the stream's handle
      */
     public synchronized void finishNext(final long stream) {
         final Stream known = streams.get(stream);
@@ -85,16 +84,16 @@ public final class SimulatedDevice implements DeviceWork {
     /**
      * Ends a stream, whose work goes on.
      *
-     * @param stream its handle
+     * @param stream the stream's handle
      */
     public synchronized void endStream(final long stream) {
         known(stream).ended = true;
     }
 
     /**
-     * Begins a stream whose handle one had that has ended. What was said of the handle is from now on said of this one.
+     * Begins a stream with the handle of a stream that has ended. From now on, the handle means the new stream.
      *
-     * @param stream its handle
+     * @param stream the handle
      */
     public synchronized void beginStream(final long stream) {
         if (!known(stream).ended) {
@@ -104,19 +103,19 @@ public final class SimulatedDevice implements DeviceWork {
     }
 
     /**
-     * What {@link #idOf} answers, but for the test.
+     * Returns what {@link #idOf} returns, for tests.
      *
-     * @param stream handle of a stream
-     * @return its number
+     * @param stream the stream's handle
+     * @return the stream's number
      */
     public synchronized long numberOf(final long stream) {
         return known(stream).id;
     }
 
     /**
-     * The state of all streams.
+     * Returns how much work was submitted to each stream.
      *
-     * @return for the number of each, also of those that have ended, how much work was submitted to it
+     * @return the amount of work by the stream's number, including streams that have ended
      */
     public synchronized Map<Long, Long> work() {
         final Map<Long, Long> numbers = new HashMap<>();
@@ -125,9 +124,9 @@ public final class SimulatedDevice implements DeviceWork {
     }
 
     /**
-     * Whether work has finished.
+     * Tells whether work has finished.
      *
-     * @param work some of what {@link #work} said
+     * @param work what {@link #work} returned, or a part of it
      * @return true if all of it has
      */
     public synchronized boolean haveFinished(final Map<Long, Long> work) {
@@ -138,10 +137,10 @@ public final class SimulatedDevice implements DeviceWork {
     }
 
     /**
-     * Whether work has finished.
+     * Tells whether work has finished.
      *
-     * @param stream its stream
-     * @param number its number there, 0 for none
+     * @param stream the work's stream
+     * @param number the work's number there, 0 for none
      * @return true if it has
      */
     public synchronized boolean hasFinished(final long stream, final long number) {
@@ -159,19 +158,18 @@ public final class SimulatedDevice implements DeviceWork {
     }
 
     /**
-     * Limits the marks that may be in use at once, as a device does whose events are made ahead.
+     * Limits the marks that may be in use at once, like a device whose events are made ahead of need.
      *
-     * @param most how many
+     * @param most the most marks
      */
     public synchronized void mostMarks(final int most) {
         mostMarks = most;
     }
 
     /**
-     * Makes one call fail, and change nothing, but that {@link #release} forgets its mark all the same.
-     *
-     * @param call which of those from now on, from 1; the ones for the test don't count
-     * @param newFailure makes what it throws
+     * Makes one call fail, and change nothing; but {@link #release} still forgets its mark.
+     * @param call which call from now on, from 1; calls of test methods don't count
+     * @param newFailure makes the exception to throw
      */
     public synchronized void failAt(final long call, final Supplier<RuntimeException> newFailure) {
         failingCall = calls + call;
@@ -179,51 +177,49 @@ public final class SimulatedDevice implements DeviceWork {
     }
 
     /**
-     * How often the pool called.
+     * Returns how often the pool called.
      *
-     * @return calls, failed ones included
+     * @return the number of calls, including failed ones
      */
     public synchronized long calls() {
         return calls;
     }
 
     /**
-     * How often the pool asked about all streams.
+     * Returns how often the pool asked about all streams.
      *
-     * @return marks of all work that were made
+     * @return the number of marks of all work that were made
      */
     public synchronized long synchronizations() {
         return synchronizations;
     }
 
     /**
-     * How often the pool asked about one stream.
+     * Returns how often the pool asked about one stream.
      *
-     * @return marks of one stream that were made
+     * @return the number of marks of one stream that were made
      */
     public synchronized long marksOfStreams() {
         return marksOfStreams;
     }
 
     /**
-     * How often the pool waited for a mark.
+     * Returns how often the pool waited for a mark.
      *
-     * @return calls of {@link #await} that didn't fail, and marks that were asked about so often that somebody waits
+     * @return calls of {@link #await} that didn't fail, and marks asked about so often that it counts as a wait
      */
     public synchronized long awaits() {
         return awaits;
     }
 
     /**
-     * Marks that weren't released.
+     * Returns how many marks weren't released.
      *
      * @return how many
      */
     public synchronized int marksOut() {
         return marks.size();
     }
-
-    // For the pool
 
     @Override
     public synchronized boolean isCapturing() {

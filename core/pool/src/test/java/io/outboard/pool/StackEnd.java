@@ -1,14 +1,14 @@
 package io.outboard.pool;
 
-/** Runs things close to the end of a thread's stack. */
+/** This class runs code close to the end of a thread's stack. */
 final class StackEnd {
 
-    /** What is to be done so close to the end. */
+    /** A trial is what to do so close to the end. */
     interface Trial {
         void at(int framesLeft) throws Exception;
     }
 
-    /** More than what is claimed takes, in frames of {@link #descend} as small as compiled ones are. */
+    /** The most frames of {@link #descend}, which may be as small as compiled ones; more than the tested code needs. */
     private static final int MOST_FRAMES = 300;
 
     private StackEnd() {}
@@ -37,14 +37,14 @@ final class StackEnd {
         }
     }
 
-    /** Runs it with room for so many frames; false if the stack ended in it. */
+    /** Runs the operation with room for so many frames; false if the stack ended in it. */
     static boolean run(final int framesLeft, final Runnable operation) {
         final boolean[] done = new boolean[1];
         descend(framesLeft, operation, done);
         return done[0];
     }
 
-    /** Frames between this one and the end. */
+    /** Runs the operation at that depth, and returns the number of frames between this one and the end. */
     @SuppressWarnings("InfiniteRecursion") // The stack ends.
     private static int descend(final int framesLeft, final Runnable operation, final boolean[] done) {
         int below;
@@ -58,7 +58,7 @@ final class StackEnd {
                 operation.run();
                 done[0] = true;
             } catch (final StackOverflowError e) {
-                // Told by what isn't done.
+                // The caller sees that the operation isn't done.
             }
         }
         return below;

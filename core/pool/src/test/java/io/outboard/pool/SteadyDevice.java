@@ -1,11 +1,11 @@
 package io.outboard.pool;
 
-/** A device whose work takes some questions to finish, and that makes no garbage itself. Confined to one thread. */
+/** A steady device needs some questions to finish its work, and makes no garbage itself. Confined to one thread. */
 class SteadyDevice implements DeviceWork {
 
     private static final int MOST_QUESTIONS = 10;
 
-    /** Questions asked. */
+    /** The number of questions that were asked. */
     long answers;
 
     private final boolean busy;
@@ -18,7 +18,7 @@ class SteadyDevice implements DeviceWork {
         this(false);
     }
 
-    /** One whose work ends only when it is waited for, or asked about again and again; or not. */
+    /** Creates a device. The work of a busy one only ends when it is waited for, or asked about again and again. */
     SteadyDevice(final boolean busy) {
         this.busy = busy;
     }

@@ -12,7 +12,7 @@ import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.arena.Segment;
 import org.junit.jupiter.api.Test;
 
-/** Who is in the queue. */
+/** These tests say which requests are in the queue. */
 class WaitQueueTest {
 
     private static final long MIB = 1L << 20;
@@ -40,7 +40,10 @@ class WaitQueueTest {
         return request;
     }
 
-    /** Who is served takes long to wake: with many threads, all stood behind those, and the queue never ended. */
+    /**
+     * A served request takes long to wake. With many threads, all used to stand behind such requests, and the queue
+     * never ended.
+     */
     @Test
     void shouldHoldNobodyUpForThoseWhoHaveBeenServed() {
         final WaitQueue.Request first = enter(256);
@@ -74,7 +77,7 @@ class WaitQueueTest {
         assertFalse(arenas.isAwaited());
     }
 
-    /** What has come back is first tried for the oldest, whose thread may be awake and wait for the device. */
+    /** What has come back is first tried for the oldest request, whose thread may be awake and wait for the device. */
     @Test
     void shouldLetNobodyOvertakeTheOldest() {
         final WaitQueue.Request first = enter(256);

@@ -6,7 +6,7 @@ import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/** What pools log while this is open, instead of it being printed. Safe for any number of threads. */
+/** This handler collects what pools log while it is open, instead of printing it. Safe for any number of threads. */
 final class Warnings extends Handler implements AutoCloseable {
 
     private final Logger logger = Logger.getLogger("io.outboard.pool");

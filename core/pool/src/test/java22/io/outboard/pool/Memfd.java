@@ -13,9 +13,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * A file of Linux that is memory only, and addresses to map parts of it at: {@code memfd_create}, {@code mmap} and what
- * goes with them, by {@code java.lang.foreign}. Constants are those of x86-64 and AArch64. Safe for any number of
- * threads.
+ * This class is a Linux file that exists in memory only, with addresses at which to map parts of it. It uses {@code
+ * memfd_create}, {@code mmap} and related calls, by {@code java.lang.foreign}. Constants are those of x86-64 and
+ * AArch64. Safe for any number of threads.
  */
 final class Memfd implements AutoCloseable {
 
@@ -41,10 +41,10 @@ final class Memfd implements AutoCloseable {
     private static final int MAP_NORESERVE = 0x4000;
     private static final long MAP_FAILED = -1;
 
-    /** FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE. */
+    /** The flags FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE. */
     private static final int PUNCH_HOLE = 1 | 2;
 
-    /** A struct statx is the same for all machines, unlike a struct stat. */
+    /** The size of a struct statx, which is the same on all machines, unlike that of a struct stat. */
     private static final long STATX_BYTES = 256;
 
     private static final long STATX_BLOCKS_OFFSET = 48;
@@ -57,7 +57,7 @@ final class Memfd implements AutoCloseable {
 
     private final int file;
 
-    /** Such a file, whose pages the kernel takes when they are first touched. */
+    /** Creates a file, whose pages the kernel takes when they are first touched. */
     Memfd(final long bytes) {
         try (Arena arena = Arena.ofConfined()) {
             file = (int) MEMFD_CREATE.invokeExact(arena.allocateFrom("device"), MFD_CLOEXEC);
@@ -76,7 +76,7 @@ final class Memfd implements AutoCloseable {
                 linker.defaultLookup().find(name).orElseThrow(), FunctionDescriptor.of(result, parameters));
     }
 
-    /** Eight bytes, of which the first is at any address. Fatal where there is no memory. */
+    /** Reads eight bytes, of which the first is at any address. Where there is no memory, this ends the process. */
     static long read(final long address) {
         return ALL_ADDRESSES.get(JAVA_LONG_UNALIGNED, address);
     }
@@ -85,17 +85,17 @@ final class Memfd implements AutoCloseable {
         ALL_ADDRESSES.set(JAVA_LONG_UNALIGNED, address, value);
     }
 
-    /** Addresses that nobody else is given. To touch them is fatal. */
+    /** Reserves addresses that nobody else is given. Access to them ends the process. */
     long reserve(final long bytes) {
         return map(0, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     }
 
-    /** Puts a part of the file behind addresses that are reserved. */
+    /** Maps a part of the file at reserved addresses. */
     void map(final long address, final long bytes, final long offset) {
         map(address, bytes, PROT_READ_WRITE, MAP_SHARED | MAP_FIXED, file, offset);
     }
 
-    /** Addresses are reserved as before; the part of the file keeps its pages. */
+    /** Unmaps addresses, which stay reserved; the part of the file keeps its pages. */
     void unmap(final long address, final long bytes) {
         map(address, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     }
@@ -116,7 +116,7 @@ final class Memfd implements AutoCloseable {
         }
     }
 
-    /** The kernel may give the addresses to others. */
+    /** Unmaps addresses, which the kernel may give to others from then on. */
     void freeAddresses(final long address, final long bytes) {
         try {
             check("munmap", (int) MUNMAP.invokeExact(address, bytes) == 0);
@@ -134,7 +134,7 @@ final class Memfd implements AutoCloseable {
         }
     }
 
-    /** What the kernel says that the file's pages take, in bytes. */
+    /** Returns how much the file's pages take, as the kernel says, in bytes. */
     long heldBytes() {
         try (Arena arena = Arena.ofConfined()) {
             final MemorySegment result = arena.allocate(STATX_BYTES, Long.BYTES);
@@ -146,7 +146,7 @@ final class Memfd implements AutoCloseable {
         }
     }
 
-    /** Once. Pages that are still mapped stay until they aren't. */
+    /** Closes the file; at most once. Pages that are still mapped stay until they are unmapped. */
     @Override
     public void close() {
         try {

@@ -15,9 +15,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A device of real pages, whose regions can move them: a {@link Memfd} divided into slots of 2 MiB, each of which is
- * free or mapped at one unit of a region's addresses. There is nothing behind any other address, so to touch it ends
- * the process; and what is given back loses its pages, which the kernel counts.
+ * This memory source is a device of real pages, whose regions can move them. A {@link Memfd} is divided into slots of 2
+ * MiB, each of which is free or mapped at one unit of a region's addresses. There is nothing behind any other address,
+ * so access to it ends the process. Memory that is given back loses its pages, which the kernel counts.
  *
  * <pre>{@code
  *   | unit | hole | unit | hole | hole | unit |      addresses      |
@@ -37,35 +37,37 @@ final class MemfdMemorySource implements MemorySource {
     private final BitSet freeSlots = new BitSet();
     private final Set<Growable> growables = new HashSet<>();
 
-    /** Those that don't grow: all is committed from the start. */
+    /** The regions that don't grow; all their memory is committed from the start. */
     private final Map<Region, Growable> out = new HashMap<>();
 
     private long unitsMoved;
     private boolean closed;
 
-    /** A device of so many bytes, a multiple of {@link #UNIT_BYTES}. */
+    /** Creates a device of so many bytes, a multiple of {@link #UNIT_BYTES}. */
     MemfdMemorySource(final long limitBytes) {
         this.limitBytes = limitBytes;
         memory = new Memfd(limitBytes);
         freeSlots.set(0, (int) (limitBytes / UNIT_BYTES));
     }
 
-    /** What the kernel says that it holds: pages that were touched, and not given back since. */
+    /** Returns how much this device holds, as the kernel says: pages that were touched, and not given back since. */
     synchronized long heldBytes() {
         return memory.heldBytes();
     }
 
-    /** How many units have moved so far. */
+    /** Returns how many units have moved so far. */
     synchronized long moves() {
         return unitsMoved;
     }
 
-    /** Regions that weren't given back. */
+    /** Returns how many regions weren't given back. */
     synchronized int regionsOut() {
         return growables.size();
     }
 
-    /** Whether memory is behind all of a block, by what this source was told; touching it shows whether that is so. */
+    /**
+     * Tells whether memory is behind all of a block, by what this source was told; access shows whether that is true.
+     */
     synchronized boolean hasMemory(final long address, final long sizeBytes) {
         for (final Growable growable : growables) {
             if (growable.region().contains(address)) {
@@ -112,7 +114,7 @@ final class MemfdMemorySource implements MemorySource {
         return Optional.of(reserved(sizeBytes));
     }
 
-    /** Of a unit more than that, since pages are aligned to less than units are. */
+    /** Reserves one unit more than that, since pages are smaller than units, and so less aligned. */
     private Growable reserved(final long sizeBytes) {
         final Growable growable = new Growable(memory.reserve(sizeBytes + UNIT_BYTES), sizeBytes);
         growables.add(growable);
@@ -150,12 +152,12 @@ final class MemfdMemorySource implements MemorySource {
         return (bytes + UNIT_BYTES - 1) & -UNIT_BYTES;
     }
 
-    /** Under the source's lock, since all share its slots. */
+    /** A growable region is used under the source's lock, since all regions share its slots. */
     private final class Growable extends PiecedRegion {
 
         private final long reserved;
 
-        /** By piece, which of the source's slots its units have. */
+        /** The slots that a piece's units have, by piece. */
         private final Map<Long, int[]> slots = new HashMap<>();
 
         Growable(final long reserved, final long sizeBytes) {

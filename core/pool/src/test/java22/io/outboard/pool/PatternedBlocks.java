@@ -8,14 +8,14 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Blocks of a pool over a {@link MemfdMemorySource} with bytes in each page that no other block has, nor another page:
- * written when the block is handed out, read again before it is freed. Confined to one thread.
+ * Patterned blocks are a pool's blocks over a {@link MemfdMemorySource}. Each page has bytes that no other block or
+ * page has. They are written when the block is handed out, and read again before it is freed. Confined to one thread.
  */
 final class PatternedBlocks {
 
     private static final long PAGE_BYTES = 4096;
 
-    /** A block in use. Its number is in what its pages hold. */
+    /** A block is one in use; its pages hold its number. */
     record Block(long address, long sizeBytes, long number) {}
 
     private final MemfdMemorySource source;
@@ -24,7 +24,7 @@ final class PatternedBlocks {
     private long usedBytes;
     private long nextNumber;
 
-    /** None yet. Different threads begin with different numbers. */
+    /** Starts without blocks. Different threads begin with different numbers. */
     PatternedBlocks(final MemfdMemorySource source, final Pool pool, final long firstNumber) {
         this.source = source;
         this.pool = pool;
@@ -39,7 +39,7 @@ final class PatternedBlocks {
         return usedBytes;
     }
 
-    /** A block of a multiple of 16 bytes. */
+    /** Allocates a block of a multiple of 16 bytes. */
     Block allocate(final long sizeBytes) {
         return add(pool.allocate(sizeBytes), sizeBytes);
     }
@@ -64,7 +64,7 @@ final class PatternedBlocks {
         pool.free(block.address);
     }
 
-    /** One of them; there must be some. */
+    /** Frees any block; there must be one. */
     void freeAny(final Random random) {
         free(random.nextInt(live.size()));
     }
@@ -75,13 +75,13 @@ final class PatternedBlocks {
         }
     }
 
-    /** Makes one of them shorter, or longer if there is room behind it. */
+    /** Makes a block shorter, or longer if there is room behind it. */
     void resizeAny(final Random random) {
         final Block block = remove(random.nextInt(live.size()));
         check(block);
         long sizeBytes = block.sizeBytes;
         if (random.nextBoolean() && sizeBytes > 2 * MemfdMemorySource.UNIT_BYTES) {
-            // Whole pages, each of which ends as it was written.
+            // The block is cut at a whole page, so that each page ends as it was written.
             sizeBytes = (sizeBytes - MemfdMemorySource.UNIT_BYTES) & -PAGE_BYTES;
             pool.trim(block.address, sizeBytes);
         } else if (pool.extend(block.address, sizeBytes + MemfdMemorySource.UNIT_BYTES)) {
@@ -93,7 +93,7 @@ final class PatternedBlocks {
 
     private Block remove(final int index) {
         final Block block = live.get(index);
-        // In no order, and so nothing has to move up.
+        // The blocks are in no order, so the last one can take the place of the removed one.
         live.set(index, live.get(live.size() - 1));
         live.remove(live.size() - 1);
         usedBytes -= block.sizeBytes;
@@ -128,7 +128,7 @@ final class PatternedBlocks {
         }
     }
 
-    /** Says what a crash wouldn't. */
+    /** Checks the source's records first, since a crash would say less. */
     private void checkHasMemory(final Block block) {
         assertTrue(source.hasMemory(block.address, block.sizeBytes), () -> block + " must have memory");
     }
@@ -137,7 +137,7 @@ final class PatternedBlocks {
         return Math.min(offset + PAGE_BYTES, block.sizeBytes) - Long.BYTES;
     }
 
-    /** Times an odd number, so that no two are the same. */
+    /** Returns a pattern. The factor is odd, so no two patterns are equal. */
     private static long pattern(final Block block, final long offset) {
         return (block.number << 32 | offset) * 0x9E3779B97F4A7C15L;
     }

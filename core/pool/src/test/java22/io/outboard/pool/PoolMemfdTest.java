@@ -25,9 +25,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Memory that moves beneath free space, with real pages: blocks keep their bytes, each can be written from the first
- * byte to the last, and what is given back is gone, as the kernel counts. A pool that is wrong about where there is
- * memory ends the process.
+ * Memory moves beneath free space, with real pages. Blocks keep their bytes, each can be written from the first byte to
+ * the last, and what is given back is gone, as the kernel counts. A pool that is wrong about where there is memory ends
+ * the process.
  */
 @Timeout(60)
 @EnabledOnOs(
@@ -58,7 +58,7 @@ class PoolMemfdTest {
         return new PatternedBlocks(source, pool, 1);
     }
 
-    /** Fills the device with blocks of so much and frees every second one in order of address. */
+    /** Fills the device with blocks of a size, and frees every second one in order of address. */
     private static void scatter(final PatternedBlocks blocks, final long sizeBytes) {
         for (long left = DEVICE; left >= sizeBytes; left -= sizeBytes) {
             blocks.allocate(sizeBytes);
@@ -89,7 +89,7 @@ class PoolMemfdTest {
         pool.close();
     }
 
-    /** As much as the device has, in whole units, in any order: nothing is refused, and nothing loses a byte. */
+    /** Blocks are whole units, as many as the device has, in any order. None is refused, and none loses a byte. */
     @ParameterizedTest
     @CsvSource({
         "tlsf, 1",
@@ -122,7 +122,9 @@ class PoolMemfdTest {
         assertEquals(0, source.heldBytes());
     }
 
-    /** With smaller blocks between them, with all that changes blocks, and with memory given back at times. */
+    /**
+     * Smaller blocks lie between the others, all operations that change blocks are made, and at times memory goes back.
+     */
     @ParameterizedTest
     @CsvSource({
         "tlsf, 1",
@@ -153,8 +155,8 @@ class PoolMemfdTest {
     }
 
     /**
-     * Asks for a block, and makes room if there isn't enough memory, or so much of it between others that units can't
-     * move.
+     * Asks for a block. Makes room if there isn't enough memory, or if so much memory lies between other blocks that
+     * units can't move.
      */
     private static void step(final Pool pool, final PatternedBlocks blocks, final Random random) {
         final int choice = random.nextInt(64);
@@ -185,7 +187,7 @@ class PoolMemfdTest {
         final PatternedBlocks blocks = blocks(pool);
         scatter(blocks, 2 * UNIT);
         blocks.allocate(DEVICE / 2);
-        // There are holes before the last block in use then, and free memory of which all pages were touched.
+        // There are holes before the last block in use, and free memory whose pages were all touched.
         blocks.free(blocks.live().size() - 1);
         blocks.allocate(3 * UNIT);
         for (int i = 0; i < 3; i++) {
@@ -262,9 +264,7 @@ class PoolMemfdTest {
         return blocks;
     }
 
-    // The source itself
-
-    /** What the other tests rely on: pages move with their bytes, and go with them. */
+    /** The other tests rely on this: pages move with their bytes, and are gone when they are given back. */
     @Test
     void shouldMovePagesAndGiveThemBack() {
         final GrowableRegion region = source.reserve(DEVICE, 4 * DEVICE).orElseThrow();

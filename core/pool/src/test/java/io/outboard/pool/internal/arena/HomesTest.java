@@ -12,7 +12,7 @@ import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Which arena each thread uses. */
+/** These tests say which arena each thread uses. */
 class HomesTest {
 
     private final Arenas arenas = new Arenas(false, 0, Long.MAX_VALUE, 0);
@@ -38,7 +38,9 @@ class HomesTest {
         threads.forEach(ExecutorService::shutdownNow);
     }
 
-    /** The first arena had lost its last thread, and kept a third of what sixteen threads with large blocks held. */
+    /**
+     * The first arena used to lose its last thread, and kept a third of what sixteen threads with large blocks held.
+     */
     @Test
     void shouldLeaveNoArenaWithoutAThread() throws Exception {
         for (int i = 0; i < Runtime.getRuntime().availableProcessors() + 1; i++) {

@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Marks for which there is no room: which ones go. */
+/** When there is no room for a mark, these tests say which one goes. */
 class MarksTest {
 
     private static final int MOST = 16;

@@ -12,7 +12,7 @@ import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Streams come and go. */
+/** Streams are made and forgotten. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class StreamsTest {
 
@@ -30,8 +30,8 @@ class StreamsTest {
     }
 
     /**
-     * It looked again and again for another, and left no core to who was to make it: virtual threads stood still for
-     * ever.
+     * The thread used to look for another stream again and again, and left no core to the thread that had to make it.
+     * So virtual threads stood still forever.
      */
     @Test
     void shouldWaitForWhoForgetsAStream() throws Exception {

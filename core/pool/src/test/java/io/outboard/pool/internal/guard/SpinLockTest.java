@@ -18,7 +18,7 @@ class SpinLockTest {
     private final SpinLock lock = new SpinLock();
     private int[] shared = {0, 0};
 
-    /** Two numbers that are equal whenever the lock is free, so a second thread inside shows. */
+    /** Two numbers are equal whenever the lock is free, so a second thread inside would show. */
     @Test
     void shouldLetOneThreadInAtATime() throws InterruptedException {
         final int threads = 8;
@@ -46,7 +46,9 @@ class SpinLockTest {
         assertEquals(threads * rounds, shared[0]);
     }
 
-    /** Far longer than it spins. An interrupted waiter waits on, mostly asleep, and stays interrupted. */
+    /**
+     * The lock spins for far less time. An interrupted waiter goes on waiting, mostly asleep, and stays interrupted.
+     */
     @Test
     void shouldWaitForALongOwnerThoughInterrupted() throws InterruptedException {
         final CountDownLatch started = new CountDownLatch(1);
@@ -75,7 +77,7 @@ class SpinLockTest {
         assertTrue(interrupted.get());
     }
 
-    /** Each operation of others made way for it, for half a microsecond, as long as it slept. */
+    /** As long as a waiter slept, each operation of others used to make way for it for half a microsecond. */
     @Test
     void shouldNotCountASleeperAsWaiting() throws InterruptedException {
         lock.lock();
