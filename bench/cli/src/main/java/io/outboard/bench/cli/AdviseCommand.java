@@ -20,7 +20,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code outboard advise}: every strategy on a recording of the user's program, and which one to take. */
+/**
+ * The command {@code outboard advise} measures every strategy on a recording of the user's program and recommends one.
+ */
 @Command(
         name = "advise",
         mixinStandardHelpOptions = true,

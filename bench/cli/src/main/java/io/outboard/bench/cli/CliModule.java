@@ -11,10 +11,10 @@ import io.outboard.bench.cli.tail.TailComparison;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What users run. */
+/** This module adds the commands that users run. */
 public final class CliModule implements CommandModule {
 
-    /** As {@link java.util.ServiceLoader} makes it. */
+    /** {@link java.util.ServiceLoader} calls this constructor. */
     public CliModule() {}
 
     @Override

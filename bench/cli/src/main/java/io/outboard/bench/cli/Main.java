@@ -18,7 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** The command line. Exit codes: 0 done, 1 failed while running, 2 wrong argument or file. */
+/** This class is the command line. Exit codes: 0 done, 1 failed while running, 2 wrong argument or file. */
 @Command(
         name = "outboard",
         mixinStandardHelpOptions = true,
@@ -32,7 +32,7 @@ public final class Main {
     private static final int FAILED = 1;
     private static final int WRONG_USE = 2;
 
-    /** What a shell says of a program that is ended since nobody reads what it writes (SIGPIPE). */
+    /** The exit code that a shell shows for a program that ended because nobody reads its output (SIGPIPE). */
     private static final int UNREAD = 141;
 
     private static final int WIDEST_HELP = 120;
@@ -52,9 +52,9 @@ public final class Main {
     }
 
     /**
-     * All commands, of every module that is there.
+     * Makes the command line with the commands of every module on the class path.
      *
-     * @return what parses arguments
+     * @return the parser of the arguments
      */
     public static CommandLine commandLine() {
         return commandLine(new Main());
@@ -115,7 +115,7 @@ public final class Main {
                 || exception instanceof NoSuchFileException;
     }
 
-    /** Whether it wrote into a pipe whose reader is gone, as head is once it has what it wants. */
+    /** Whether the program wrote into a pipe whose reader has ended, as {@code head} does once it has enough lines. */
     private static boolean isUnread(final Exception exception) {
         final String reason =
                 exception instanceof FileSystemException failure ? failure.getReason() : exception.getMessage();

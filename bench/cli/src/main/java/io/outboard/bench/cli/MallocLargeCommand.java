@@ -18,7 +18,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code outboard malloc-large}: mimalloc-bench's malloc-large, as Bell et al. (2024, section VI) adapted it. */
+/** {@code outboard malloc-large} runs mimalloc-bench's malloc-large as Bell et al. (2024, section VI) adapted it. */
 @Command(
         name = "malloc-large",
         mixinStandardHelpOptions = true,
@@ -115,7 +115,7 @@ final class MallocLargeCommand implements Callable<Integer> {
                         spec.commandLine().getErr());
     }
 
-    /** For the shell. */
+    /** The values that a shell offers as completions. */
     static final class Names implements Iterable<String> {
 
         private static final List<String> ALL = List.of("address", "handle");

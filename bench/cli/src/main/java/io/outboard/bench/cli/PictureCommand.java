@@ -25,7 +25,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code outboard picture}: where the blocks of a program lie, over time. */
+/** {@code outboard picture} draws where the blocks of a program lie, over time. */
 @Command(
         name = "picture",
         mixinStandardHelpOptions = true,

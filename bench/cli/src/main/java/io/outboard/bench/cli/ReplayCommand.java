@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code outboard replay}: the allocations of a real program, recorded, on any strategy. */
+/** {@code outboard replay} runs the recorded allocations of a real program on any strategy. */
 @Command(name = "replay", mixinStandardHelpOptions = true, description = "Measures strategies on a recorded trace.")
 final class ReplayCommand implements Callable<Integer> {
 
@@ -62,7 +62,7 @@ final class ReplayCommand implements Callable<Integer> {
         }
         for (final Path file : files) {
             if (Files.notExists(file)) {
-                // Before others are measured for minutes.
+                // A missing file is reported before the other files are measured for minutes.
                 throw new NoSuchFileException(file.toString());
             }
         }
@@ -73,7 +73,7 @@ final class ReplayCommand implements Callable<Integer> {
         return code;
     }
 
-    /** A folder, and a file of placements, are of one trace. */
+    /** A folder of results and a file of placements each belong to one trace, so several files are refused. */
     private void checkOneFile() {
         if (files.size() > 1 && (placements != null || options.out() != null)) {
             throw new WrongUseException((placements == null ? "--out=" + options.out() : "--placements=" + placements)

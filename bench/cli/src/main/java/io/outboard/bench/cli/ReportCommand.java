@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code outboard report}: results that were brought home from another machine become a page. */
+/** {@code outboard report} makes a page of results, for example of results copied from another machine. */
 @Command(
         name = "report",
         mixinStandardHelpOptions = true,

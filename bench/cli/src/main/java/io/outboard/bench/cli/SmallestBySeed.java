@@ -19,12 +19,12 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * How small a region may be for strategies, over several traces of one random profile: one alone says little, since
- * regions that serve and regions that don't lie among each other. Confined to one thread.
+ * Finds how small a region may be for each strategy, over several traces of one random profile. One trace alone says
+ * little, because a region that serves a trace may be smaller than another region that doesn't. Confined to one thread.
  */
 final class SmallestBySeed {
 
-    /** What a page shows of its results. */
+    /** The part of a page that shows the results of this measurement. */
     static final ResultsSection.Kind RESULTS = new ResultsSection.Kind(
             "smallest.jsonl",
             "Smallest regions over seeds",
@@ -32,7 +32,7 @@ final class SmallestBySeed {
             List.of("seeds", "firstServedMean", "firstServedWorst", "lastRefusedMean", "lastRefusedWorst", "unserved"),
             List.of());
 
-    /** What one strategy needs for one trace, as a multiple of peak live bytes. */
+    /** What one strategy needs for one trace, as multiples of the peak of live bytes. */
     private record Need(double served, double refused) {}
 
     private record Row(String strategy, int unserved, List<Need> needs) {

@@ -13,7 +13,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code outboard strategies}: what there is to choose from. */
+/** {@code outboard strategies} lists the strategies that a user can choose from. */
 @Command(name = "strategies", mixinStandardHelpOptions = true, description = "Lists the strategies by name.")
 final class StrategiesCommand implements Callable<Integer> {
 

@@ -1,4 +1,4 @@
-/** The command line: {@link Main}, and the commands that users run. */
+/** This package holds the command line: {@link Main}, and the commands that users run. */
 @NullMarked
 package io.outboard.bench.cli;
 

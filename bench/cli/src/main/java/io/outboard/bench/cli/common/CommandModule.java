@@ -5,13 +5,13 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.ServiceLoader;
 
-/** What a module adds to the command line. The command line finds it by {@link ServiceLoader}. */
+/** A module adds commands and page parts to the command line, which finds modules by {@link ServiceLoader}. */
 public interface CommandModule {
 
     /**
-     * Those that are on the class path.
+     * Finds all modules on the class path.
      *
-     * @return in an order that doesn't depend on that of the class path
+     * @return modules in an order that doesn't depend on that of the class path
      */
     static List<CommandModule> all() {
         return ServiceLoader.load(CommandModule.class).stream()
@@ -21,7 +21,7 @@ public interface CommandModule {
     }
 
     /**
-     * What pages show of the results of all modules.
+     * Collects what pages show of the results of all modules.
      *
      * @return parts in the order of the page
      */
@@ -30,23 +30,23 @@ public interface CommandModule {
     }
 
     /**
-     * Its commands.
+     * Lists the commands of this module.
      *
      * @return classes with picocli's annotations, in the order of the help
      */
     List<Class<?>> commands();
 
     /**
-     * What pages show of the results of its commands.
+     * Lists what pages show of the results of this module's commands.
      *
      * @return parts in the order of the page
      */
     List<PagePart> pageParts();
 
     /**
-     * Files of lines that its commands leave in a folder of results.
+     * Lists the files of lines that this module's commands leave in a folder of results.
      *
-     * @return names
+     * @return names of files
      */
     default List<String> resultFiles() {
         return pageParts().stream().map(PagePart::fileName).toList();

@@ -6,24 +6,24 @@ import java.util.List;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** What somebody may have meant who typed something that doesn't exist. Safe for any number of threads. */
+/** Suggests names to a user who typed a name that doesn't exist. Safe for any number of threads. */
 public final class DidYouMean {
 
-    /** Letters that are wrong, missing, too many or swapped with the next. */
+    /** The number of letters that may be wrong, missing, superfluous or swapped with the next letter. */
     private static final int MOST_SLIPS = 2;
 
     private DidYouMean() {}
 
     /**
-     * For a name.
+     * Suggests the names that are most similar to what was typed.
      *
-     * @param typed what is none of the names
-     * @param names those that there are
+     * @param typed what the user typed, which is none of the names
+     * @param names all names that exist
      * @return the end of an error message; empty if nothing is similar
      */
     public static String of(final String typed, final Collection<String> names) {
         final List<String> nearest = new ArrayList<>();
-        // Of a short word hardly anything would be left.
+        // In a short word fewer letters may differ, or nearly any name would be similar.
         int least = Math.min(MOST_SLIPS, typed.replace("-", "").length() / 2);
         for (final String name : names) {
             final int slips = slips(typed, name);
@@ -39,9 +39,9 @@ public final class DidYouMean {
     }
 
     /**
-     * For an option or a command.
+     * Suggests an option or a command.
      *
-     * @param unmatched what picocli says of it
+     * @param unmatched picocli's report of an unknown argument
      * @return the end of an error message; empty if nothing is similar
      */
     public static String of(final UnmatchedArgumentException unmatched) {
@@ -52,7 +52,7 @@ public final class DidYouMean {
                 : of(typed, spec.subcommands().keySet());
     }
 
-    /** The distance of Damerau and Levenshtein between two words, of which no letter is changed twice. */
+    /** The Damerau-Levenshtein distance of two words, in the form in which no letter is changed twice. */
     private static int slips(final String first, final String second) {
         final int[][] slips = new int[first.length() + 1][second.length() + 1];
         for (int i = 0; i <= first.length(); i++) {

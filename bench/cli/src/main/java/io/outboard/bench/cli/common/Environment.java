@@ -20,17 +20,17 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.IVersionProvider;
 
-/** What a reader of results must know about how they came about. */
+/** Collects the facts about machine and software that a reader of results must know. */
 public final class Environment {
 
     private static String command = "outboard";
 
     private Environment() {}
 
-    /** The version of the command line. */
+    /** Prints the version of the command line. */
     public static final class Version implements IVersionProvider {
 
-        /** Picocli makes it. */
+        /** Picocli calls this constructor. */
         public Version() {}
 
         @Override
@@ -42,7 +42,7 @@ public final class Environment {
     }
 
     /**
-     * Keeps what {@link #facts} give as the command.
+     * Remembers the command line that {@link #facts} give.
      *
      * @param arguments of the command line
      */
@@ -56,11 +56,11 @@ public final class Environment {
     }
 
     /**
-     * Everything, by the keys of {@code environment.json}; without a GPU, its keys are missing.
+     * Collects all facts by their keys in {@code environment.json}. Without a GPU, the keys of the GPU are missing.
      *
-     * @param gpu what was measured on, null without one
+     * @param gpu the GPU that was measured on, null without one
      * @param baselines how the driver was called, may be empty
-     * @return facts, in the order that people read them in
+     * @return facts, in the order in which people read them
      */
     public static Map<String, String> facts(final @Nullable CudaDevice gpu, final String baselines) {
         final Map<String, String> facts = new LinkedHashMap<>();
@@ -86,10 +86,10 @@ public final class Environment {
     }
 
     /**
-     * The same as {@code environment.json} holds it.
+     * Gives the facts as {@code environment.json} holds them.
      *
-     * @param gpu as {@link #facts}
-     * @param baselines as {@link #facts}
+     * @param gpu as in {@link #facts}
+     * @param baselines as in {@link #facts}
      * @return one JSON object
      */
     public static String json(final @Nullable CudaDevice gpu, final String baselines) {
@@ -99,7 +99,7 @@ public final class Environment {
     }
 
     /**
-     * What runs this.
+     * Names the JVM that runs this program.
      *
      * @return vendor and version
      */
@@ -108,9 +108,10 @@ public final class Environment {
     }
 
     /**
-     * The commit that this was built from.
+     * Names the commit that this program was built from.
      *
-     * @return its short name, with a mark if the sources differed from it; or {@code unknown}
+     * @return its short name, with {@code -dirty} at the end if the sources differed from the commit; or
+     *     {@code unknown}
      */
     public static String commit() {
         final Properties build = build();
@@ -131,8 +132,8 @@ public final class Environment {
     }
 
     /**
-     * Of a JVM's options, those that change how it runs or what is measured; those that only name folders say nothing
-     * about a result, nor does the terminal.
+     * Picks those of a JVM's options that change how the program runs or what is measured. Options that name folders or
+     * describe the terminal say nothing about a result.
      */
     static String flags(final List<String> options) {
         final String flags = options.stream()
@@ -142,9 +143,9 @@ public final class Environment {
     }
 
     /**
-     * What this runs on.
+     * Describes the machine's processor.
      *
-     * @return name of the processor and how many cores
+     * @return name of the processor and number of cores
      */
     public static String cpu() {
         final String cores = Runtime.getRuntime().availableProcessors() + " cores";

@@ -6,15 +6,16 @@ import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationTargetException;
 
 /**
- * Gives every strategy classes of its own, as if it were alone in the process. The compiler decides by what it has
- * seen: a loop over {@code Strategy.allocate} that has met three strategies calls through a table where it inlined the
- * first, and code shared in abstract classes keeps the branches that another strategy took. Whatever is measured later
- * would look slower than it is.
+ * Gives every strategy classes of its own, as if the strategy were alone in the process. The JIT compiler decides by
+ * what it has seen so far. A loop over {@code Strategy.allocate} inlines the call while it has met one strategy, and
+ * calls through a table once it has met three. Code shared in abstract classes keeps the branches that another strategy
+ * took. Without this class, a strategy that is measured later would look slower than it is.
  *
- * <p>This loader defines anew, from the same files, all that isn't the JDK's or shared; so it finds strategies of any
- * module wherever their classes come from. Shared are HdrHistogram and the benchmark's own packages, but for those that
- * are called {@code isolated}: what measures is in these, what it is asked for and what it answers in the others; and
- * JCuda, whose native library loads once.
+ * <p>This loader defines classes anew from the same class files, except the classes of the JDK and those that are
+ * shared. So it also finds strategies of other modules. Three groups of classes are shared: HdrHistogram; the
+ * benchmark's own packages, unless their name ends in {@code isolated}; and JCuda, whose native library can be loaded
+ * only once. The code that measures is in the {@code isolated} packages, the types of its arguments and results are in
+ * the others.
  */
 public final class Isolation extends ClassLoader {
 
@@ -30,14 +31,14 @@ public final class Isolation extends ClassLoader {
     }
 
     /**
-     * Defines a class anew, and all that it uses but for what is shared, and makes one of it.
+     * Defines a class and all unshared classes that it uses anew, and makes one object of it.
      *
-     * @param <T> as what it is known outside
-     * @param type the same
-     * @param className of the class, in a package that isn't shared
-     * @param arguments of its only public constructor
+     * @param <T> the type by which callers know the object
+     * @param type the same type
+     * @param className name of the class, in a package that isn't shared
+     * @param arguments of the only public constructor of the class
      * @return the object
-     * @throws RuntimeException what the constructor threw
+     * @throws RuntimeException the exception that the constructor threw
      */
     public static <T> T open(final Class<T> type, final String className, final Object... arguments) {
         try {

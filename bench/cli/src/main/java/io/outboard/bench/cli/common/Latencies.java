@@ -5,8 +5,8 @@ import io.outboard.bench.cli.report.Percentile;
 import org.HdrHistogram.Histogram;
 
 /**
- * How long operations of one kind took, each of them, in nanoseconds; three significant digits, up to 100 s. Confined
- * to one thread. Recording takes some nanoseconds and makes no garbage; the histogram takes about 0.3 MiB.
+ * A histogram of how long operations of one kind took, in nanoseconds, with three significant digits, up to 100 s.
+ * Recording takes some nanoseconds and makes no garbage; the histogram takes about 0.3 MiB. Confined to one thread.
  */
 public final class Latencies {
 
@@ -18,16 +18,17 @@ public final class Latencies {
     private final long clockNs;
 
     /**
-     * No operation yet.
+     * Makes an empty histogram.
      *
-     * @param clockNs what reading the clock adds to each, in nanoseconds; subtracted
+     * @param clockNs how much reading the clock adds to each operation, in nanoseconds; subtracted from what is
+     *     recorded
      */
     public Latencies(final long clockNs) {
         this.clockNs = clockNs;
     }
 
     /**
-     * What two readings of the clock differ by when nothing happens between them.
+     * Measures the difference of two readings of the clock when nothing happens between the readings.
      *
      * @return the median of many differences, in nanoseconds
      */
@@ -46,8 +47,8 @@ public final class Latencies {
     /**
      * Records an operation.
      *
-     * @param elapsedNs what it took, in nanoseconds, one reading of the clock included
-     * @return what it took without that, in nanoseconds, >= 0
+     * @param elapsedNs how long the operation took, in nanoseconds, including one reading of the clock
+     * @return how long the operation took without that reading, in nanoseconds, >= 0
      */
     public long record(final long elapsedNs) {
         final long ns = Math.min(Math.max(elapsedNs - clockNs, 0), HIGHEST_NS);
@@ -56,7 +57,7 @@ public final class Latencies {
     }
 
     /**
-     * Adds what another has recorded.
+     * Adds what another histogram has recorded.
      *
      * @param other not changed
      */
@@ -65,7 +66,7 @@ public final class Latencies {
     }
 
     /**
-     * All of them.
+     * Gives the histogram of all operations.
      *
      * @return the histogram itself, not a copy
      */
@@ -74,9 +75,9 @@ public final class Latencies {
     }
 
     /**
-     * What so many of the operations took at most.
+     * Gives the time within which the given share of the operations finished.
      *
-     * @param percentile how many
+     * @param percentile the share
      * @return nanoseconds; NaN if there was no operation
      */
     public double percentile(final Percentile percentile) {
@@ -84,7 +85,7 @@ public final class Latencies {
     }
 
     /**
-     * The figures that every result has.
+     * Gives the figures that every result has.
      *
      * @return an object
      */

@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Sizes and numbers as users type them. Safe for any number of threads. */
+/** Reads sizes and numbers as users type them. Safe for any number of threads. */
 public final class OptionValue {
 
     private static final Pattern COUNT = Pattern.compile("[0-9]{1,18}(\\.[0-9]{1,18})?([eE][0-9]{1,2})?");
@@ -18,10 +18,10 @@ public final class OptionValue {
     /**
      * Reads a size, such as {@code 65536}, {@code 64KiB}, {@code 512M} or {@code 1.5G}.
      *
-     * @param option as errors name it
+     * @param option the name of the option in errors
      * @param text what the user typed
      * @return bytes, {@code 0 < bytes <= 2^62}
-     * @throws WrongUseException if the text isn't a size; it names option, text and rule
+     * @throws WrongUseException if the text isn't a size; the message names option, text and rule
      */
     public static long bytes(final String option, final String text) {
         final long bytes;
@@ -37,11 +37,11 @@ public final class OptionValue {
     }
 
     /**
-     * Checks where a file is to be written.
+     * Checks that a file can be written at a path.
      *
-     * @param option as errors name it
-     * @param file what the user typed; a device or a pipe will do
-     * @throws WrongUseException if it is a folder, or in none that exists
+     * @param option the name of the option in errors
+     * @param file what the user typed; a device or a pipe is accepted too
+     * @throws WrongUseException if the path is a folder, or lies in a folder that doesn't exist
      */
     public static void checkFile(final String option, final Path file) {
         if (Files.isDirectory(file)) {
@@ -58,7 +58,7 @@ public final class OptionValue {
 
         private static final long MOST = 1_000_000_000_000_000L;
 
-        /** Picocli makes it. */
+        /** Picocli calls this constructor. */
         public WholeLong() {}
 
         @Override
@@ -67,10 +67,10 @@ public final class OptionValue {
         }
     }
 
-    /** The same up to 2^31 - 1. */
+    /** Reads the same forms from 1 to 2^31 - 1. */
     public static final class WholeInt implements ITypeConverter<Integer> {
 
-        /** Picocli makes it. */
+        /** Picocli calls this constructor. */
         public WholeInt() {}
 
         @Override

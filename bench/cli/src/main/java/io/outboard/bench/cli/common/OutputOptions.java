@@ -14,18 +14,18 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Where results go: options that every measuring command has. */
+/** These options of every measuring command say where results go. */
 public final class OutputOptions {
 
-    /** What a table or a program reads. */
+    /** What is printed. */
     public enum Format {
-        /** For people. */
+        /** A table for people. */
         TABLE,
-        /** For programs: one object a line. */
+        /** One JSON object a line, for programs. */
         JSON
     }
 
-    /** About as much as the results of one strategy. */
+    /** The size of the probe file, about that of the results of one strategy. */
     private static final int PROBE_BYTES = 64 << 10;
 
     @Option(
@@ -46,24 +46,24 @@ public final class OutputOptions {
             description = "What to print: a table, or one JSON object a line. Default: ${DEFAULT-VALUE}.")
     private Format format = Format.TABLE;
 
-    /** As without any of them. */
+    /** Makes the options as they are when the user gives none. */
     public OutputOptions() {}
 
     /**
-     * Checks everything that can be wrong, and makes the folder for results, if one is wanted. One folder holds one
-     * run.
+     * Checks everything that can be wrong with the options, and makes the folder for results if one is wanted. A folder
+     * holds the results of one run.
      *
-     * @throws WrongUseException if results can't be written there, or another run's are there and aren't to be
-     *     replaced
+     * @throws WrongUseException if results can't be written there, or if the folder has another run's results that the
+     *     user doesn't want replaced
      */
     public void check() {
         check(RunFiles::isOfRun);
     }
 
     /**
-     * The same for a command that goes on with what it finds of its own.
+     * Checks like {@link #check()}, for a command that continues with its own earlier results in the folder.
      *
-     * @param foreign which names are of files that mustn't be there
+     * @param foreign tells whether a file of a given name must not be there
      * @throws WrongUseException as {@link #check()}
      */
     public void check(final Predicate<String> foreign) {
@@ -74,10 +74,10 @@ public final class OutputOptions {
     }
 
     /**
-     * Makes the folder for results, if one is wanted, and writes a small file there for a moment: what has been
-     * measured for minutes must not be lost for want of a place.
+     * Makes the folder for results, if one is wanted, and writes a small file there for a moment, so that no results of
+     * minutes of measuring are lost because the folder can't be written.
      *
-     * @throws WrongUseException if that can't be done
+     * @throws WrongUseException if the folder can't be made or written
      */
     public void checkWritable() {
         if (out == null) {
@@ -102,10 +102,10 @@ public final class OutputOptions {
     }
 
     /**
-     * Deletes another run's results, if the user wants them replaced. Only for commands that don't use {@link #write},
-     * which does so itself.
+     * Deletes another run's results if the user wants them replaced. Only commands that don't use {@link #write} need
+     * to call this method; {@code write} deletes old results itself.
      *
-     * @throws IOException if they can't be deleted
+     * @throws IOException if a file can't be deleted
      */
     public void deleteOld() throws IOException {
         if (out != null && overwrite) {
@@ -114,7 +114,7 @@ public final class OutputOptions {
     }
 
     /**
-     * Where results go.
+     * Gives the folder for results.
      *
      * @return the folder, null if none is wanted
      */
@@ -123,12 +123,12 @@ public final class OutputOptions {
     }
 
     /**
-     * Writes a file into the folder for results, whole or not at all. Before the first one, what another run left there
-     * is deleted.
+     * Writes a file into the folder for results, either whole or not at all. The first call deletes what another run
+     * left in the folder.
      *
      * @param name of the file
-     * @param text its content
-     * @throws IOException if it can't be written
+     * @param text the content of the file
+     * @throws IOException if the file can't be written
      * @throws IllegalStateException if no folder is wanted
      */
     public void write(final String name, final String text) throws IOException {
@@ -146,8 +146,8 @@ public final class OutputOptions {
     /**
      * Writes a file of lines.
      *
-     * @param name as {@link #write}
-     * @param lines each ends in a line feed
+     * @param name as in {@link #write}
+     * @param lines without line feeds, which are added
      * @throws IOException as {@link #write}
      */
     public void writeLines(final String name, final List<String> lines) throws IOException {
@@ -155,10 +155,11 @@ public final class OutputOptions {
     }
 
     /**
-     * Makes the page of the folder for results, if one is wanted, and says so, unless lines for programs are printed.
+     * Makes the page of the folder for results, if a folder is wanted. Prints where the page is, unless lines for
+     * programs are printed.
      *
-     * @param parts what to show
-     * @param printer where to say it; flushed
+     * @param parts what the page shows
+     * @param printer where to print; flushed
      * @throws IOException if the page can't be written
      */
     public void writePage(final List<PagePart> parts, final PrintWriter printer) throws IOException {
@@ -172,7 +173,7 @@ public final class OutputOptions {
     }
 
     /**
-     * What to print.
+     * Tells which format is printed.
      *
      * @return true for one JSON object a line, false for a table
      */

@@ -10,17 +10,20 @@ import me.tongfei.progressbar.ProgressState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A progress bar on standard error, where that is a terminal; nothing elsewhere. The launcher knows whether it is one:
- * the system property {@code outboard.terminal} is then {@code true}.
+ * Shows a progress bar on standard error if that is a terminal, and nothing elsewhere. The launcher knows whether it is
+ * a terminal, and then sets the system property {@code outboard.terminal} to {@code true}.
  *
- * <p>Steps take unequal time, so what counts is work: operations, or whatever else takes about as long each time. The
- * time left is what the rest of the work takes at the speed so far. A search isn't work, since nobody knows beforehand
- * how long it takes: it counts as long as those before it did, and while there were none, no time is promised. Safe for
- * any number of threads.
+ * <p>Steps take unequal time, so the bar counts work: operations, or another unit that takes about equally long each
+ * time. The time left is computed from the rest of the work and the speed so far. A search isn't counted as work,
+ * because its duration isn't known beforehand. Each search is expected to take the mean time of the searches before it;
+ * until one has ended, no time left is shown. Safe for any number of threads.
  */
 public final class Progress implements AutoCloseable {
 
-    /** Work in a second of a strategy's operations, more or less: for steps that take so many seconds. */
+    /**
+     * The work of one second, about as many operations as a strategy does; for steps that last a known number of
+     * seconds.
+     */
     public static final long SECOND = 20_000_000;
 
     private static final int UPDATE_MILLISECONDS = 200;
@@ -41,19 +44,19 @@ public final class Progress implements AutoCloseable {
     private final @Nullable ProgressBar bar;
 
     /**
-     * Nothing done yet.
+     * Makes a bar with nothing done yet.
      *
-     * @param work how much there is
+     * @param work how much there is to do
      */
     public Progress(final long work) {
         this(work, 0);
     }
 
     /**
-     * The same with searches.
+     * Makes a bar for work and searches.
      *
-     * @param work how much there is beside them
-     * @param searches how many there are
+     * @param work how much there is to do besides the searches
+     * @param searches number of searches
      */
     public Progress(final long work, final int searches) {
         this(work, searches, System::nanoTime, isTerminal() ? new ProgressBarBuilder() : null);
@@ -65,7 +68,7 @@ public final class Progress implements AutoCloseable {
         this.searches = searches;
         this.clock = clock;
         started = clock.getAsLong();
-        // Continuously: a step may take minutes, and the time goes on meanwhile.
+        // The bar updates continuously: a step may take minutes, and the time shown must go on meanwhile.
         bar = builder == null
                 ? null
                 : builder.setInitialMax(work)
@@ -77,9 +80,9 @@ public final class Progress implements AutoCloseable {
     }
 
     /**
-     * Says what is being measured from now on.
+     * Shows what is being measured from now on.
      *
-     * @param what a strategy, say
+     * @param what for example a strategy
      */
     public synchronized void stage(final String what) {
         subject = what;
@@ -87,7 +90,7 @@ public final class Progress implements AutoCloseable {
     }
 
     /**
-     * Says what is done with it.
+     * Shows which step of the measurement runs now.
      *
      * @param what in a few words, such as {@code pass 2 of 5: warm-up}
      */
@@ -96,28 +99,28 @@ public final class Progress implements AutoCloseable {
     }
 
     /**
-     * Goes on.
+     * Adds work that was done.
      *
-     * @param amount work that was done
+     * @param amount of work
      */
     public synchronized void step(final long amount) {
         done += amount;
     }
 
-    /** A search begins. */
+    /** Starts the time of a search. */
     public synchronized void beginSearch() {
         searching = true;
         searchStarted = clock.getAsLong();
     }
 
-    /** It ends. */
+    /** Ends the time of a search. */
     public synchronized void endSearch() {
         searching = false;
         searched++;
         searchingNs += clock.getAsLong() - searchStarted;
     }
 
-    /** How long the rest takes, if anybody can say. */
+    /** How long the rest takes; empty if that can't be estimated yet. */
     synchronized Optional<Duration> left() {
         final long now = clock.getAsLong();
         final long searchNs = searchingNs + (searching ? now - searchStarted : 0);
@@ -135,7 +138,7 @@ public final class Progress implements AutoCloseable {
         return line(mostLength);
     }
 
-    /** What the terminal shows. */
+    /** Renders the line that the terminal shows. */
     synchronized String line(final int mostLength) {
         final double part = work == 0 ? 0 : Math.min(1, (double) done / work);
         final int full = (int) (part * BAR_LENGTH);
@@ -162,7 +165,9 @@ public final class Progress implements AutoCloseable {
         return Boolean.getBoolean("outboard.terminal");
     }
 
-    /** Before a line of results is printed on the same terminal; the bar comes again below it. */
+    /**
+     * Clears the bar before a line of results is printed on the same terminal. The bar appears again below that line.
+     */
     public static void makeRoom() {
         if (isTerminal()) {
             System.err.print("\r" + " ".repeat(TextTable.terminalColumns() - 1) + "\r");

@@ -10,7 +10,9 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Prints and writes results that are one JSON object a line, each as it is known, and a table for people. */
+/**
+ * Prints and writes results, each as one JSON object a line as soon as it is known, and a table for people at the end.
+ */
 public final class ResultOutput {
 
     private final OutputOptions options;
@@ -20,12 +22,12 @@ public final class ResultOutput {
     private final List<String> lines = new ArrayList<>();
 
     /**
-     * Nothing printed yet.
+     * Makes an output that has printed nothing yet.
      *
      * @param options what to print, and where to write
      * @param kind what the results are, and which file of the folder they go to
      * @param out where to print
-     * @param gpu what was measured on, null without one
+     * @param gpu the GPU that was measured on, null without one
      */
     public ResultOutput(
             final OutputOptions options,
@@ -39,10 +41,10 @@ public final class ResultOutput {
     }
 
     /**
-     * Prints a figure at once if that is asked for as JSON, and writes all that are known into the folder that the
-     * options ask for.
+     * Adds a result. Prints it at once if JSON is wanted, and writes all results so far into the folder for results, if
+     * one is wanted.
      *
-     * @param line the figure; where it comes from is added to it
+     * @param line the result; facts about machine and software are added to it
      * @throws IOException if the folder can't be written
      */
     public void add(final JsonLine line) throws IOException {
@@ -63,8 +65,8 @@ public final class ResultOutput {
     }
 
     /**
-     * Prints the table, unless the results were printed as JSON, and makes the page of the folder that the options ask
-     * for.
+     * Prints the table, unless the results were printed as JSON, and makes the page of the folder for results, if one
+     * is wanted.
      *
      * @param table prints the results for people
      * @throws IOException if the folder can't be written

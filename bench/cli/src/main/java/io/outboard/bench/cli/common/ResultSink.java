@@ -3,18 +3,18 @@ package io.outboard.bench.cli.common;
 import java.io.IOException;
 
 /**
- * Is told of each result as it is known, and keeps it.
+ * A sink receives each result as soon as it is known, and keeps it.
  *
- * @param <T> what a result is
+ * @param <T> type of a result
  */
 @FunctionalInterface
 public interface ResultSink<T> {
 
     /**
-     * One more.
+     * Receives one more result.
      *
-     * @param result which
-     * @throws IOException if it can't be kept; then nothing further is measured
+     * @param result the result
+     * @throws IOException if the result can't be kept; the measurement then stops
      */
     void accept(T result) throws IOException;
 }

@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** The files that a run leaves in its folder, and by which another one is told. */
+/** Knows which files a run leaves in its folder, and so recognises a folder that has another run's results. */
 public final class RunFiles {
 
     private static final List<String> SHARED = List.of("environment.json", "report.html");
@@ -18,10 +18,11 @@ public final class RunFiles {
     private RunFiles() {}
 
     /**
-     * Whether a run of any command wrote it.
+     * Tells by its name whether a file is the result of one particular run.
      *
      * @param name of a file
-     * @return false for what every run writes anew, and for all others
+     * @return true for result files of any command; false for files that every run replaces, such as the page, and for
+     *     all files that no run writes
      */
     public static boolean isOfRun(final String name) {
         return ENDINGS.stream().anyMatch(name::endsWith)
@@ -34,8 +35,8 @@ public final class RunFiles {
      * Refuses a folder that has another run's results.
      *
      * @param folder the value of {@code --out}
-     * @param kind which files count
-     * @throws WrongUseException if it has one; or can't be read
+     * @param kind tells by its name whether a file is another run's result
+     * @throws WrongUseException if the folder has such a file, or can't be read
      */
     public static void checkNone(final Path folder, final Predicate<String> kind) {
         final Optional<String> found;
@@ -54,7 +55,7 @@ public final class RunFiles {
         }
     }
 
-    /** Deletes what runs left, and nothing else. */
+    /** Deletes the files that runs left in a folder, and no others. */
     static void delete(final Path folder) throws IOException {
         final List<Path> old;
         try (Stream<Path> files = Files.list(folder)) {

@@ -7,12 +7,12 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Names of strategies, as users type them; for the shell, all that there are. */
+/** Checks names of strategies as users type them, and lists all names for a shell's completion. */
 public final class StrategyNames implements Iterable<String> {
 
     private static final List<String> ALL = List.of("all");
 
-    /** Picocli makes it. */
+    /** Picocli calls this constructor. */
     public StrategyNames() {}
 
     @Override
@@ -25,11 +25,11 @@ public final class StrategyNames implements Iterable<String> {
     }
 
     /**
-     * Checks what was typed.
+     * Checks the names that a user typed.
      *
      * @param names of strategies, or {@code all} alone
      * @return names, each once
-     * @throws WrongUseException if there is no such strategy
+     * @throws WrongUseException if a strategy doesn't exist
      */
     public static List<String> of(final List<String> names) {
         final List<String> all = all();
@@ -41,10 +41,10 @@ public final class StrategyNames implements Iterable<String> {
     }
 
     /**
-     * Checks what was typed where one strategy is wanted.
+     * Checks the name that a user typed where one strategy is wanted.
      *
      * @param name of a strategy
-     * @throws WrongUseException if there is no such strategy
+     * @throws WrongUseException if the strategy doesn't exist
      */
     public static void check(final String name) {
         final List<String> all = all();

@@ -9,14 +9,14 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Columns as people read them on a terminal: names to the left, numbers to the right. What is wider than the terminal
- * goes on below, with the names again.
+ * Prints a table on a terminal, with names to the left and numbers to the right. Columns that don't fit the width of
+ * the terminal are printed below, with the names again.
  *
  * @param <T> what a row shows
  */
 public final class TextTable<T> {
 
-    /** What the mark of the best means. */
+    /** The legend of the mark at the best value. */
     public static final String BEST = "* the best of its column";
 
     private static final int USUAL_COLUMNS = 80;
@@ -24,14 +24,14 @@ public final class TextTable<T> {
     private static final int MOST_COLUMNS = 1000;
     private static final String GAP = "  ";
 
-    /** {@code measure}: the less the better; null if nothing is to be marked. */
+    /** A column; {@code measure} is what the best is chosen by, the lower the better, or null if nothing is marked. */
     private record Column<T>(
             String group,
             String title,
             Function<T, String> cell,
             @Nullable ToDoubleFunction<T> measure) {
 
-        /** Those to the left of it may say the group. */
+        /** The heading; only the first column of a group that is printed in a block names the group. */
         String heading(final boolean first) {
             return first && !group.isEmpty() ? group + " " + title : title;
         }
@@ -41,14 +41,14 @@ public final class TextTable<T> {
     private String group = "";
     private int names = 1;
 
-    /** No columns yet. */
+    /** Makes a table without columns. */
     public TextTable() {}
 
     /**
-     * Adds a column to the right; the first one holds names.
+     * Adds a column to the right; the first column holds names.
      *
-     * @param title its heading
-     * @param cell what it shows of a row
+     * @param title heading of the column
+     * @param cell gives the text for a row
      * @return this
      */
     public TextTable<T> column(final String title, final Function<T, String> cell) {
@@ -57,11 +57,11 @@ public final class TextTable<T> {
     }
 
     /**
-     * Adds a column of which the best is marked, if there is more than one to choose from.
+     * Adds a column whose best value is marked if there is more than one value to compare.
      *
-     * @param title its heading
-     * @param cell what it shows of a row
-     * @param measure the less the better; NaN for what can't be best
+     * @param title heading of the column
+     * @param cell gives the text for a row
+     * @param measure gives a number for a row, the lower the better; NaN if the row can't be the best
      * @return this
      */
     public TextTable<T> column(final String title, final Function<T, String> cell, final ToDoubleFunction<T> measure) {
@@ -70,7 +70,7 @@ public final class TextTable<T> {
     }
 
     /**
-     * The columns that follow belong together: the first of them has this before its heading.
+     * Puts the columns that follow into a group. The first column of a group has the group's name before its heading.
      *
      * @param name of the group; empty for none
      * @return this
@@ -81,7 +81,7 @@ public final class TextTable<T> {
     }
 
     /**
-     * All columns so far say what a row is.
+     * Makes all columns so far names of rows.
      *
      * @return this
      */
@@ -120,7 +120,7 @@ public final class TextTable<T> {
         printBlock(block, out);
     }
 
-    /** Whether a group has no room beside what is there, but below it. */
+    /** Whether a group fits not beside the columns of this block, but below them. */
     private boolean belongsBelow(
             final int from,
             final List<List<String>> block,
@@ -160,7 +160,7 @@ public final class TextTable<T> {
         }
     }
 
-    /** The heading and each row's cell, all of one length. */
+    /** Formats the heading and each row's cell, all of one length. */
     private List<String> cells(final Column<T> column, final boolean first, final List<T> rows) {
         final ToDoubleFunction<T> measure = column.measure;
         final double best = measure == null ? Double.NaN : best(rows, measure);
@@ -176,7 +176,7 @@ public final class TextTable<T> {
         return cells;
     }
 
-    /** The least; NaN if there is nothing to compare. */
+    /** The lowest value; NaN if there are fewer than two to compare. */
     private static <T> double best(final List<T> rows, final ToDoubleFunction<T> measure) {
         final double[] measures = rows.stream()
                 .mapToDouble(measure)
@@ -187,7 +187,8 @@ public final class TextTable<T> {
     }
 
     /**
-     * How wide the terminal is: what the variable {@code COLUMNS} says, else what the launcher has found out, else 80.
+     * Finds the width of the terminal: from the variable {@code COLUMNS}, else from what the launcher found out, else
+     * 80.
      *
      * @return characters, 40 to 1000
      */
@@ -205,9 +206,9 @@ public final class TextTable<T> {
     }
 
     /**
-     * Terminals know no difference between a space and one that doesn't break.
+     * Replaces non-breaking spaces, because terminals treat them like common ones.
      *
-     * @param text any
+     * @param text any text
      * @return the same with common spaces
      */
     public static String plain(final String text) {

@@ -1,12 +1,14 @@
 package io.outboard.bench.cli.common;
 
-/** What the user asked for can't be done as asked: the message names the argument, its value and the rule. */
+/**
+ * Tells that the user asked for something that can't be done; the message names the argument, its value and the rule.
+ */
 public final class WrongUseException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
     /**
-     * For what the command line itself finds wrong.
+     * Reports an error that the command line itself found.
      *
      * @param message names the argument, its value and the rule, in lower case and on one line
      */
@@ -15,9 +17,9 @@ public final class WrongUseException extends RuntimeException {
     }
 
     /**
-     * For what another class found wrong.
+     * Reports an error that another class found.
      *
-     * @param cause its message says all
+     * @param cause its message becomes the message
      */
     public WrongUseException(final Exception cause) {
         super(cause.getMessage(), cause);

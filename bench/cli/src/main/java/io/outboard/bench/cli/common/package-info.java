@@ -1,6 +1,6 @@
 /**
- * What every command and every measurement needs: options for output, errors of use, tables, latencies, facts about the
- * machine, and classes of their own for what is measured.
+ * This package holds what every command and every measurement needs: options for output, errors of use, tables,
+ * latencies, facts about the machine, and the class loader that isolates measured strategies from each other.
  */
 @NullMarked
 package io.outboard.bench.cli.common;
