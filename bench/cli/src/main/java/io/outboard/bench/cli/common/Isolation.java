@@ -11,11 +11,10 @@ import java.lang.reflect.InvocationTargetException;
  * calls through a table once it has met three. Code shared in abstract classes keeps the branches that another strategy
  * took. Without this class, a strategy that is measured later would look slower than it is.
  *
- * <p>This loader defines classes anew from the same class files, except the classes of the JDK and those that are
- * shared. So it also finds strategies of other modules. Three groups of classes are shared: HdrHistogram; the
- * benchmark's own packages, unless their name ends in {@code isolated}; and JCuda, whose native library can be loaded
- * only once. The code that measures is in the {@code isolated} packages, the types of its arguments and results are in
- * the others.
+ * <p>This loader defines classes anew from the same class files, except classes of the JDK and shared classes. So it
+ * also finds strategies of other modules. Three groups of classes are shared: HdrHistogram; the benchmark's own
+ * packages, unless their name ends in {@code isolated}; and JCuda, whose native library can be loaded only once. The
+ * code that measures is in the {@code isolated} packages, the types of its arguments and results are in the others.
  */
 public final class Isolation extends ClassLoader {
 

@@ -10,14 +10,14 @@ import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 
 /**
- * The driver's {@code cuMemAllocAsync} and {@code cuMemFreeAsync} on one non-blocking stream of its own, in the
- * device's default memory pool.
+ * Allocates with the driver's {@code cuMemAllocAsync} and {@code cuMemFreeAsync}, on a non-blocking stream of its own,
+ * from the device's default memory pool.
  *
- * <p>The pool's release threshold is set to its maximum, so that the pool keeps what is freed. With the default, 0, it
- * returns all free memory to the system at each synchronisation and takes it anew afterwards: its slowest case, and not
- * a fair opponent. JCuda 12.6.0 lacks {@code cuMemPoolSetAttribute}, so that one call goes through {@code
- * java.lang.foreign}; before JDK 22 the default stays, and {@link #settings} says so. The threshold belongs to the
- * process, so only one such allocator at a time finds it again as it was.
+ * <p>The pool's release threshold is set to its maximum, so that the pool keeps freed memory. With the default
+ * threshold, 0, the pool returns all free memory to the system at each synchronisation and takes it anew afterwards;
+ * that is its slowest case, and not a fair opponent. JCuda 12.6.0 lacks {@code cuMemPoolSetAttribute}, so that one call
+ * goes through {@code java.lang.foreign}. Before JDK 22 the default stays, and {@link #settings} says so. The threshold
+ * belongs to the process, so it is only restored correctly if one such allocator is open at a time.
  */
 final class CuMemAllocAsyncAllocator extends SlottedAllocator {
 
@@ -88,7 +88,7 @@ final class CuMemAllocAsyncAllocator extends SlottedAllocator {
         return JCudaDriver.cuMemFreeAsync(pointers[slot], stream);
     }
 
-    /** Makes the device's primary context current, which the runtime's calls use too. */
+    /** Makes the device's primary context current; the runtime's calls use the same context. */
     private void enterContext(final int ordinal) {
         final CUdevice device = new CUdevice();
         final CUcontext previous = new CUcontext();
@@ -111,7 +111,8 @@ final class CuMemAllocAsyncAllocator extends SlottedAllocator {
         final DefaultMemoryPool pool = found.get();
         final long previousThreshold = pool.releaseThreshold();
         pool.setReleaseThreshold(DefaultMemoryPool.KEEP_ALL);
-        // Undone after the stream's last work: the threshold first, then what the pool still keeps beyond it.
+        // These steps run after the stream's last work, in reverse order: the threshold is restored, then the pool is
+        // trimmed to it.
         onClose(() -> pool.trimTo(previousThreshold));
         onClose(() -> pool.setReleaseThreshold(previousThreshold));
         settings = "release threshold of the pool set to its maximum";

@@ -4,7 +4,10 @@ import jcuda.Pointer;
 import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaError;
 
-/** The runtime's {@code cudaMalloc} and {@code cudaFree}; the latter waits until the device has finished all work. */
+/**
+ * Allocates with the runtime's {@code cudaMalloc} and {@code cudaFree}; the latter waits until the device has finished
+ * all work.
+ */
 final class CudaMallocAllocator extends SlottedAllocator {
 
     private final Pointer[] pointers;

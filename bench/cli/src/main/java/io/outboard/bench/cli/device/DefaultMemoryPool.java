@@ -10,12 +10,12 @@ import jcuda.driver.CUmemPool_attribute;
 import jcuda.driver.CUresult;
 
 /**
- * A device's default memory pool, from which {@code cuMemAllocAsync} takes: the calls about it that JCuda 12.6.0 lacks,
- * made to {@code libcuda} through {@link ForeignFunction}. Confined to one thread.
+ * A device's default memory pool is what {@code cuMemAllocAsync} takes memory from. This class makes the calls about it
+ * that JCuda 12.6.0 lacks, to {@code libcuda} through {@link ForeignFunction}. Confined to one thread.
  */
 final class DefaultMemoryPool {
 
-    /** The largest release threshold, 2^64 - 1: the pool never gives memory back by itself. */
+    /** The largest release threshold, 2^64 - 1, at which the pool never gives memory back by itself. */
     static final long KEEP_ALL = -1L;
 
     private static final String LIBRARY = "libcuda.so.1";
@@ -38,10 +38,10 @@ final class DefaultMemoryPool {
     }
 
     /**
-     * The default pool of a device; the driver's API must have been initialised.
+     * Finds the default pool of a device; the driver's API must have been initialised.
      *
-     * @param device its number
-     * @return the pool, or nothing where this JDK has no {@code java.lang.foreign}, or denies its use
+     * @param device number of the device
+     * @return the pool, or nothing if this JDK lacks {@code java.lang.foreign} or denies its use
      * @throws CudaFailureException if the driver has no pools on this device
      */
     static Optional<DefaultMemoryPool> of(final int device) {
@@ -55,19 +55,19 @@ final class DefaultMemoryPool {
         }
     }
 
-    /** Bytes, unsigned, that the pool keeps at a synchronisation. */
+    /** Returns how many bytes, unsigned, the pool keeps at a synchronisation. */
     long releaseThreshold() {
         callOnThreshold("cuMemPoolGetAttribute", getAttribute);
         return value.getLong(0);
     }
 
-    /** Bytes, unsigned, that the pool shall keep at a synchronisation. */
+    /** Sets how many bytes, unsigned, the pool keeps at a synchronisation. */
     void setReleaseThreshold(final long bytes) {
         value.putLong(0, bytes);
         callOnThreshold("cuMemPoolSetAttribute", setAttribute);
     }
 
-    /** Gives free memory back until no more than so many bytes, unsigned, are kept. */
+    /** Gives free memory back until the pool keeps no more than so many bytes, unsigned. */
     void trimTo(final long bytes) {
         check("cuMemPoolTrimTo", ForeignFunction.call(trim, handle, bytes));
     }
@@ -79,7 +79,7 @@ final class DefaultMemoryPool {
                     ForeignFunction.call(
                             function, handle, CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, valueAddress));
         } finally {
-            // The driver knows the buffer only by its address.
+            // The buffer must stay reachable, because the driver knows only its address.
             Reference.reachabilityFence(value);
         }
     }

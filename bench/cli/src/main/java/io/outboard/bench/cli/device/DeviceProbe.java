@@ -7,10 +7,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer to {@code --device auto|none|N}: a device that works, or none and why.
+ * A probe is the answer to {@code --device auto|none|N}: a device that works, or no device and the reason.
  *
- * <p>{@code none} loads nothing of JCuda. {@code auto} is device 0 where it works and otherwise none; a number is an
- * error where that device doesn't work. Immutable but for closing, and as safe for threads as the source that it holds.
+ * <p>{@code none} loads nothing of JCuda. {@code auto} is device 0 if that device works, and otherwise none. A number
+ * is an error if the device of that number doesn't work. Immutable except for closing, and as safe for threads as the
+ * source that it holds.
  */
 public final class DeviceProbe implements AutoCloseable {
 
@@ -29,7 +30,7 @@ public final class DeviceProbe implements AutoCloseable {
      * Checks a choice without looking for a device, for the moment when arguments are read.
      *
      * @param choice what the user typed
-     * @throws IllegalArgumentException if it is neither {@code auto} nor {@code none} nor a number from 0 up
+     * @throws IllegalArgumentException if the choice is neither {@code auto} nor {@code none} nor a number from 0 up
      */
     public static void checkChoice(final String choice) {
         Objects.requireNonNull(choice, "choice");
@@ -42,9 +43,9 @@ public final class DeviceProbe implements AutoCloseable {
      * Looks for the device.
      *
      * @param choice {@code auto}, {@code none} or a device's number
-     * @return the answer, to be closed
+     * @return the answer; the caller closes it
      * @throws IllegalArgumentException if the choice is none of these
-     * @throws CudaUnavailableException if the choice is a number and that device doesn't work; one line says why
+     * @throws CudaUnavailableException if the choice is a number and that device doesn't work; the message is one line
      */
     public static DeviceProbe open(final String choice) {
         checkChoice(choice);
@@ -62,18 +63,18 @@ public final class DeviceProbe implements AutoCloseable {
     }
 
     /**
-     * Memory of the device that was found; {@code source().get().device()} has its facts.
+     * Returns the memory of the device that was found; {@code source().get().device()} has the facts about the device.
      *
-     * @return nothing where there is no device
+     * @return nothing if there is no device
      */
     public Optional<CudaMemorySource> source() {
         return Optional.ofNullable(source);
     }
 
     /**
-     * Why there is no device.
+     * Says why there is no device.
      *
-     * @return one line, empty where there is one
+     * @return one line, empty if there is a device
      */
     public String reason() {
         return reason;
@@ -88,7 +89,7 @@ public final class DeviceProbe implements AutoCloseable {
     }
 
     private static int ordinalOf(final String choice) {
-        // At most nine digits: always an int, and more devices than there will be.
+        // A number of at most nine digits always fits an int, and there will never be so many devices.
         if (!choice.matches("[0-9]{1,9}")) {
             throw new IllegalArgumentException("device=" + choice + " must be auto, none or a number >= 0");
         }

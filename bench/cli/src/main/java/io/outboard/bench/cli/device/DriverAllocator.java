@@ -1,26 +1,28 @@
 package io.outboard.bench.cli.device;
 
 /**
- * An allocator of the CUDA driver as a benchmark's baseline: allocations live in numbered slots.
+ * A driver allocator is an allocator of the CUDA driver, measured as a benchmark's baseline. Its allocations live in
+ * numbered slots.
  *
- * <p>A slot owns one JCuda pointer that is reused for every allocation in it, so the baseline makes no garbage and is
- * charged for nothing but JCuda's call. JCuda's exceptions must be off, as they are by default; codes are returned.
+ * <p>A slot owns one JCuda pointer that is reused for every allocation in the slot, so the baseline makes no garbage
+ * and its time is that of JCuda's call alone. JCuda's exceptions must be off, as they are by default; codes are
+ * returned.
  *
- * <p>Thread-safety: confined to the thread that opened it, whose current device or context it holds until it is closed.
- * Cost: that of the driver, a microsecond to a millisecond. When memory runs out, {@link #allocate} returns CUDA's
- * code.
+ * <p>Thread-safety: confined to the thread that opened the allocator, whose current device or context the allocator
+ * changes until it is closed. Cost: that of the driver, a microsecond to a millisecond. When memory runs out,
+ * {@link #allocate} returns CUDA's code.
  */
 public interface DriverAllocator extends AutoCloseable {
 
     /**
-     * The driver's function, as reports name it.
+     * Returns the name of the driver's function in reports.
      *
      * @return {@code cudaMalloc} or {@code cuMemAllocAsync}
      */
     String name();
 
     /**
-     * What else a reader of the numbers must know about how the function was called.
+     * Describes what a reader of the numbers must know about how the function was called.
      *
      * @return one line, may be empty
      */
@@ -29,39 +31,39 @@ public interface DriverAllocator extends AutoCloseable {
     /**
      * Allocates into a slot.
      *
-     * @param slot a free one, {@code 0 <= slot < slots}
-     * @param sizeBytes what to ask for in bytes, {@code 0 < sizeBytes}, not checked
-     * @return CUDA's code: 0, and the slot is in use; otherwise it stays free
+     * @param slot a free slot, {@code 0 <= slot < slots}
+     * @param sizeBytes requested size in bytes, {@code 0 < sizeBytes}, not checked
+     * @return CUDA's code; after 0 the slot is in use, otherwise it stays free
      * @throws IllegalStateException if the slot is in use; nothing changes
      */
     int allocate(int slot, long sizeBytes);
 
     /**
-     * Frees what is in a slot.
+     * Frees the allocation in a slot.
      *
-     * @param slot one in use, {@code 0 <= slot < slots}
-     * @return CUDA's code: 0, and the slot is free; otherwise it stays in use
+     * @param slot a slot in use, {@code 0 <= slot < slots}
+     * @return CUDA's code; after 0 the slot is free, otherwise it stays in use
      * @throws IllegalStateException if the slot is free; nothing changes
      */
     int free(int slot);
 
     /**
-     * Waits until all that was asked for has happened on the device.
+     * Waits until the device has done all that was requested.
      *
      * @return CUDA's code, 0 for success
      */
     int synchronize();
 
     /**
-     * The name of a code that a call here returned.
+     * Returns the name of a code that a method of this interface returned.
      *
      * @param code any code
-     * @return such as {@code cudaErrorMemoryAllocation}
+     * @return for example {@code cudaErrorMemoryAllocation}
      */
     String codeName(int code);
 
     /**
-     * What the device reports as in use: total less free, of all processes together.
+     * Returns how much memory the device reports as in use: total less free, of all processes together.
      *
      * @return bytes, 0 or more
      * @throws io.outboard.cuda.driver.CudaFailureException if CUDA fails
@@ -69,10 +71,10 @@ public interface DriverAllocator extends AutoCloseable {
     long usedBytes();
 
     /**
-     * Frees all slots, puts back every setting that was changed, and returns what the driver held in reserve for them.
-     * Idempotent.
+     * Frees all slots, restores every setting that was changed, and releases what the driver held in reserve for the
+     * slots. Idempotent.
      *
-     * @throws io.outboard.cuda.driver.CudaFailureException if CUDA fails; everything was tried
+     * @throws io.outboard.cuda.driver.CudaFailureException if CUDA fails; every step was tried nevertheless
      */
     @Override
     void close();

@@ -4,7 +4,7 @@ import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.driver.CudaUnavailableException;
 import java.util.List;
 
-/** The driver's allocators, by name. Naming them loads nothing; opening one loads JCuda. */
+/** Opens the driver's allocators by name. Listing the names loads nothing; opening an allocator loads JCuda. */
 public final class DriverAllocators {
 
     /** The runtime's synchronous allocator. */
@@ -16,7 +16,7 @@ public final class DriverAllocators {
     private DriverAllocators() {}
 
     /**
-     * All names, in the order of reports.
+     * Lists all names, in the order of reports.
      *
      * @return an immutable list
      */
@@ -25,13 +25,13 @@ public final class DriverAllocators {
     }
 
     /**
-     * Opens one on the calling thread, to which it is confined.
+     * Opens an allocator on the calling thread, to which the allocator is confined.
      *
      * @param name one of {@link #names}
      * @param device number of the CUDA device, {@code 0 <= device}
-     * @param slots most allocations at a time, {@code 0 < slots}; 40 host bytes each
+     * @param slots the most allocations at a time, {@code 0 < slots}; 40 host bytes each
      * @return the allocator, all slots free
-     * @throws IllegalArgumentException if an argument is outside of its range; nothing was opened
+     * @throws IllegalArgumentException if an argument is out of range; nothing was opened
      * @throws CudaUnavailableException if there is no such device; nothing was opened
      * @throws io.outboard.cuda.driver.CudaFailureException if CUDA fails; nothing stays open
      */
@@ -42,7 +42,7 @@ public final class DriverAllocators {
         if (slots <= 0) {
             throw new IllegalArgumentException("slots=" + slots + " must be > 0");
         }
-        // Says in one line what is missing, where the calls below would only have a code.
+        // This call says in one line what is missing; the calls below would only return a code.
         CudaMemorySource.open(device).close();
         try {
             return CUDA_MALLOC.equals(name)

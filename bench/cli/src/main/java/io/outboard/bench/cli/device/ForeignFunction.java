@@ -9,8 +9,9 @@ import java.util.Optional;
 
 /**
  * Calls a C function through {@code java.lang.foreign}, which JDK 22 and newer have. The project compiles for 17, so
- * that package is reached by reflection; the handles that come out are ordinary ones. Pointers travel as {@code long},
- * which the x86-64 and AArch64 conventions pass alike. For a few calls a run, not for the hot path.
+ * this class uses that package by reflection; the method handles that it returns are ordinary ones. Pointers are passed
+ * as {@code long}, which the x86-64 and AArch64 calling conventions treat alike. Made for a few calls a run, not for
+ * the hot path.
  */
 final class ForeignFunction {
 
@@ -18,7 +19,7 @@ final class ForeignFunction {
 
     private ForeignFunction() {}
 
-    /** Whether this JDK can do it. */
+    /** Whether this JDK has {@code java.lang.foreign}. */
     static boolean isAvailable() {
         return Runtime.version().feature() >= FIRST_RELEASE;
     }
@@ -29,8 +30,9 @@ final class ForeignFunction {
      * @param library file name as the dynamic linker knows it, such as {@code libcuda.so.1}
      * @param symbol the function's name
      * @param parameters {@code int.class} for 32 bits, {@code long.class} for 64 bits and pointers
-     * @return a handle of these parameters that returns {@code int}
-     * @throws ReflectiveOperationException if this JDK, the library or the function isn't there, or use is denied
+     * @return a handle with these parameters that returns {@code int}
+     * @throws ReflectiveOperationException if the package, the library or the function is missing, or if its use is
+     *     denied
      */
     static MethodHandle find(final String library, final String symbol, final Class<?>... parameters)
             throws ReflectiveOperationException {
@@ -65,10 +67,10 @@ final class ForeignFunction {
     }
 
     /**
-     * Calls what {@link #find} found.
+     * Calls a function that {@link #find} found.
      *
      * @param function the handle
-     * @param arguments as many as it has parameters, of their types
+     * @param arguments one for each parameter, of the same type
      * @return what the function returned
      */
     static int call(final MethodHandle function, final Object... arguments) {
@@ -81,7 +83,7 @@ final class ForeignFunction {
         }
     }
 
-    /** Where a direct buffer begins; the caller keeps the buffer reachable. */
+    /** Returns where a direct buffer begins; the caller keeps the buffer reachable. */
     static long addressOf(final ByteBuffer buffer) throws ReflectiveOperationException {
         final Class<?> segmentType = foreign("MemorySegment");
         final Object segment = segmentType.getMethod("ofBuffer", Buffer.class).invoke(null, buffer);
@@ -97,7 +99,7 @@ final class ForeignFunction {
         return Class.forName("java.lang.foreign." + name);
     }
 
-    /** Lets a missing library, or use that is denied, look like any other thing that isn't there. */
+    /** Turns an exception about a missing library or a denied use into the exception of any other missing part. */
     private static Object unwrapped(final ReflectiveCall call) throws ReflectiveOperationException {
         try {
             return call.run();

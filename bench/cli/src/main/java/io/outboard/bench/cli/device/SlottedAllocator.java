@@ -6,8 +6,8 @@ import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Slots, and the order of closing, for each driver allocator alike. The check of a slot costs a nanosecond where a call
- * costs a thousand.
+ * This base class has the slots, and the order of closing, that all driver allocators share. The check of a slot costs
+ * a nanosecond, a call of the driver a thousand.
  */
 abstract class SlottedAllocator implements DriverAllocator {
 
@@ -46,7 +46,7 @@ abstract class SlottedAllocator implements DriverAllocator {
         RuntimeException failure = null;
         for (int slot = 0; slot < inUse.length; slot++) {
             if (inUse[slot]) {
-                // Whatever the code says, there is no second try.
+                // The slot counts as free whatever the code says: there is no second try.
                 inUse[slot] = false;
                 final int code = freeFrom(slot);
                 failure = code == 0 ? failure : joined(failure, new CudaFailureException(name(), code, codeName(code)));
@@ -64,7 +64,9 @@ abstract class SlottedAllocator implements DriverAllocator {
         }
     }
 
-    /** Remembers how to undo what was just done; steps run in reverse order, once, on close or on a failed open. */
+    /**
+     * Remembers how to undo what was just done. The steps run in reverse order, once, on close or after a failed open.
+     */
     final void onClose(final Runnable undoStep) {
         undoSteps.push(undoStep);
     }

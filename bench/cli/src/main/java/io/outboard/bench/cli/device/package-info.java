@@ -1,6 +1,6 @@
 /**
- * The device side of the benchmarks: whether there is a GPU, and the driver's own allocators as baselines. Nothing here
- * touches JCuda until a GPU is asked for.
+ * This package is the device side of the benchmarks: it finds out whether there is a GPU, and has the driver's own
+ * allocators as baselines. Nothing here touches JCuda until a GPU is asked for.
  */
 @NullMarked
 package io.outboard.bench.cli.device;

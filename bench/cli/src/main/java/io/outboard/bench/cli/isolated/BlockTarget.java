@@ -3,7 +3,7 @@ package io.outboard.bench.cli.isolated;
 import io.outboard.core.StepwiseStrategy;
 import io.outboard.core.Strategy;
 
-/** A bare strategy. A slot keeps what names its block. */
+/** Replays a trace on a strategy without a pool. Each slot holds the name of its block, an address or a handle. */
 abstract class BlockTarget extends Target {
 
     final Strategy strategy;
@@ -26,9 +26,9 @@ abstract class BlockTarget extends Target {
         }
     }
 
-    /** Where the block of a slot is. */
+    /** The address of the block in a slot. */
     abstract long address(int slot);
 
-    /** The size of the block of a slot. */
+    /** The size of the block in a slot. */
     abstract long sizeBytes(int slot);
 }

@@ -7,9 +7,9 @@ import io.outboard.core.StrategyProvider;
 import io.outboard.core.VirtualMemorySource;
 
 /**
- * What a live block costs in host memory when there are as many as can be: a strategy with default options over a
- * region of 64 GiB, filled with the smallest blocks that it makes until its tables are full; where nothing limits
- * blocks, until there are as many as tables would hold.
+ * Measures how much host memory a live block costs when the strategy's tables are full. A strategy with default options
+ * fills a region of 64 GiB with its smallest blocks, until its tables are full. If a strategy has no limit of blocks,
+ * filling stops at the number of blocks that tables hold by default.
  */
 final class FullTable {
 
@@ -17,7 +17,7 @@ final class FullTable {
 
     private FullTable() {}
 
-    /** Bytes a live block. */
+    /** Host bytes for each live block. */
     static double hostBytesPerBlock(final StrategyProvider provider) {
         final StrategyOptions options = StrategyOptions.DEFAULTS;
         final Strategy strategy = provider.create(VirtualMemorySource.region(REGION_BYTES), options);
@@ -25,7 +25,7 @@ final class FullTable {
         return (double) strategy.hostBytes() / strategy.liveBlocks();
     }
 
-    @SuppressWarnings("EmptyCatch") // full tables are what this is for
+    @SuppressWarnings("EmptyCatch") // the aim is to fill the tables
     private static void fill(final Strategy strategy, final int blocks) {
         try {
             while (strategy.liveBlocks() < blocks && strategy.allocate(1) != Strategy.NO_SPACE) {}

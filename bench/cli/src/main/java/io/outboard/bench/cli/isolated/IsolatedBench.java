@@ -20,8 +20,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where calls arrive among the classes that a strategy has for itself; a new strategy for each call. Thread-safety:
- * confined to one thread.
+ * Receives calls from outside inside the classes that a strategy has for itself, and makes a new strategy for each
+ * call. Thread-safety: confined to one thread.
  */
 public final class IsolatedBench implements StrategyBench {
 
@@ -32,10 +32,10 @@ public final class IsolatedBench implements StrategyBench {
     /**
      * Finds the strategy.
      *
-     * @param strategy its name
-     * @param trace what to measure it on
-     * @param maxBlocks how many blocks its tables are to hold, as {@link StrategyOptions#maxBlocks}
-     * @throws IllegalArgumentException if there is no such strategy, or the tables can't be of that size
+     * @param strategy name of the strategy
+     * @param trace the trace to measure on
+     * @param maxBlocks how many blocks the strategy's tables hold, as {@link StrategyOptions#maxBlocks}
+     * @throws IllegalArgumentException if there is no such strategy, or the tables can't have that size
      */
     public IsolatedBench(final String strategy, final Trace trace, final int maxBlocks) {
         this.provider = Strategies.named(strategy);
@@ -124,7 +124,7 @@ public final class IsolatedBench implements StrategyBench {
         }
     }
 
-    /** A strategy that can't divide a region was asked for wrongly. */
+    /** Makes the strategy; if the strategy can't divide such a region, the user asked for a wrong one. */
     private Strategy create(final long regionAddress, final long regionBytes) {
         try {
             return provider.create(new Region(regionAddress, regionBytes), options);

@@ -9,7 +9,7 @@ import io.outboard.core.StrategyOptions;
 import io.outboard.core.StrategyProvider;
 import io.outboard.core.VirtualMemorySource;
 
-/** The loop of {@link TailBench}. Confined to one thread; makes no garbage. */
+/** Runs the loop of {@link TailBench}. Confined to one thread; makes no garbage. */
 public final class IsolatedTail implements TailBench {
 
     private final Target target;
@@ -21,11 +21,11 @@ public final class IsolatedTail implements TailBench {
     /**
      * Makes the strategy.
      *
-     * @param strategy its name, or {@link TailBench#NOTHING}
-     * @param trace what to repeat
-     * @param maxBlocks how many blocks the strategy's tables are to hold
-     * @param regionBytes of the region, which nothing backs
-     * @throws IllegalArgumentException if there is no such strategy, or the tables can't be of that size
+     * @param strategy name of the strategy, or {@link TailBench#NOTHING}
+     * @param trace the trace to repeat
+     * @param maxBlocks how many blocks the strategy's tables hold
+     * @param regionBytes size of the region, whose addresses no memory backs
+     * @throws IllegalArgumentException if there is no such strategy, or the tables can't have that size
      * @throws WrongUseException if the strategy can't divide such a region
      */
     public IsolatedTail(final String strategy, final Trace trace, final int maxBlocks, final long regionBytes) {
@@ -65,7 +65,7 @@ public final class IsolatedTail implements TailBench {
         }
     }
 
-    /** Keeps what a loop over a strategy keeps, and calls nobody. */
+    /** Does the same bookkeeping as a loop over a strategy, but calls no strategy. */
     private static final class NoTarget extends Target {
 
         private final long[] addresses;
@@ -87,7 +87,7 @@ public final class IsolatedTail implements TailBench {
 
         @Override
         public void free(final int slot) {
-            // Nothing: that is what is measured.
+            // The method is empty because the loop alone is measured.
         }
     }
 }

@@ -11,9 +11,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pass that looks at memory. It comes first, while what is measured is as new: some strategies remember where they
- * were, and place blocks otherwise the next time. So it also tells what the very first calls take, before anything is
- * warm.
+ * The memory pass samples how much memory is used over the course of a trace. It is the first pass, because some
+ * strategies remember earlier placements and would place blocks differently in a second replay. As nothing is warm yet,
+ * the pass also shows how long the very first calls take.
  */
 public abstract class MemoryPass {
 
@@ -28,7 +28,9 @@ public abstract class MemoryPass {
         this.trace = trace;
     }
 
-    /** Does it; {@code deviceUsedBytes} asks the device how much is in use, null without one. */
+    /**
+     * Runs the pass; {@code deviceUsedBytes} asks the device how much memory is in use, and is null without a device.
+     */
     public final void run(final @Nullable LongSupplier deviceUsedBytes, final Progress progress) {
         progress.pass("pass 1 of 5: memory");
         final long[] operations = trace.operations();
@@ -78,7 +80,7 @@ public abstract class MemoryPass {
                 deviceUsedBytes == null ? null : deviceUsedBytes.getAsLong()));
     }
 
-    /** What operations took, by their number. */
+    /** How long operations took, by operation number. */
     public final List<OperationTimes.Stretch> operations() {
         return times.stretches();
     }
@@ -87,7 +89,7 @@ public abstract class MemoryPass {
         return samples;
     }
 
-    /** Allocations that found no memory. */
+    /** The number of allocations that found no memory. */
     public final long failures() {
         return failures;
     }
@@ -96,12 +98,12 @@ public abstract class MemoryPass {
 
     protected abstract void freed(int slot);
 
-    /** More is live than ever before. */
+    /** Called when more is live than ever before. */
     protected abstract void peaked();
 
-    /** Of the moment, if there is such a thing. */
+    /** The current extent, null where there is no such value. */
     protected abstract @Nullable Long extentBytes();
 
-    /** Of the moment. */
+    /** The current size of the region. */
     protected abstract long regionBytes();
 }

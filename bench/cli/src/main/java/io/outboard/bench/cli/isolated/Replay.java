@@ -5,22 +5,22 @@ import io.outboard.bench.cli.trace.Trace;
 import java.util.BitSet;
 
 /**
- * The loops that do a trace's operations on a target. An allocation that found no memory leaves its slot empty, and the
- * free that belongs to it is left out.
+ * These loops run a trace's operations on a target. An allocation that found no memory leaves its slot empty, and the
+ * free of that slot is left out.
  */
 public final class Replay {
 
     private Replay() {}
 
     /**
-     * All operations, without a clock in between: what nsPerOp is measured on, so nothing that can be done elsewhere is
-     * done here.
+     * Runs all operations without a clock in between. nsPerOp is measured on this loop, so it does nothing that can be
+     * done elsewhere.
      */
     static void all(final Target target, final long[] operations) {
         part(target, operations, 0, operations.length);
     }
 
-    /** The operations from one up to another, likewise. */
+    /** Runs the operations from one number up to another without a clock. */
     public static void part(final Target target, final long[] operations, final int from, final int to) {
         for (int i = from; i < to; i++) {
             final long operation = operations[i];
@@ -36,7 +36,8 @@ public final class Replay {
     }
 
     /**
-     * The operations from one up to another, with a clock around each; returns how many allocations found no memory.
+     * Runs the operations from one number up to another with a clock around each; returns how many allocations found no
+     * memory.
      */
     static long timed(
             final Target target,
@@ -79,7 +80,7 @@ public final class Replay {
         return true;
     }
 
-    /** Frees what a replay left, so that the next one starts with nothing in use. */
+    /** Frees what a replay left, so that the next replay starts with nothing in use. */
     public static void drain(final Target target, final int[] slotsLeft) {
         for (final int slot : slotsLeft) {
             if (target.wasServed(slot)) {
@@ -89,7 +90,7 @@ public final class Replay {
         target.step();
     }
 
-    /** The slots that a trace leaves full. */
+    /** Finds the slots that a trace leaves in use. */
     public static int[] slotsLeft(final Trace trace) {
         final BitSet full = new BitSet();
         for (final long operation : trace.operations()) {

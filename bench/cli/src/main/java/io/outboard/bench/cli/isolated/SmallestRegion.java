@@ -13,34 +13,35 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The smallest region in which a strategy serves a whole trace, looked for from below: in steps of 0.0625 % of peak
- * live bytes up to 1.25 times that, and of 0.25 % from there on. Not by bisection: a region that serves doesn't mean
- * that every larger one does, since another size leads to other placements. For the profile {@code large}, such regions
- * lie scattered between 1.05 and 1.07 times peak live bytes, and a coarser walk steps over some. A strategy that needs
- * more than 1.25 times isn't chosen for how little it needs, so there the quarter of a percent has to do.
+ * Searches upwards for the smallest region in which a strategy serves a whole trace. The steps are 0.0625 % of peak
+ * live bytes in regions up to 1.25 times the peak, and 0.25 % above. Bisection can't be used: if a region serves the
+ * trace, a larger one may still fail, because blocks are then placed differently. For the profile {@code large},
+ * regions that serve lie scattered between 1.05 and 1.07 times peak live bytes, and coarser steps skip some of these. A
+ * strategy that needs more than 1.25 times the peak isn't chosen for its low need of memory, so there 0.25 % is precise
+ * enough.
  *
- * <p>What no region can be smaller than is skipped: the most that live blocks add up to, rounded up as the strategy
- * does. Regions are tried on all cores, each with a strategy of its own. The answer is the first that serves all the
- * same.
+ * <p>The search starts at a lower bound: the most that live blocks add up to, rounded up as the strategy rounds.
+ * Regions are tried on all cores, each with a strategy of its own; the answer is the smallest region that serves
+ * nevertheless.
  */
 final class SmallestRegion {
 
-    /** Steps that add up to peak live bytes. */
+    /** The number of fine steps that add up to peak live bytes. */
     private static final long FINE_STEPS = 1600;
 
     private static final long COARSE_STEPS = 400;
     private static final double FINE_UP_TO = 1.25;
 
-    /** A strategy that needs more than so many times the peak wastes most of its region. */
+    /** The search ends at so many times the peak, because a strategy that needs more wastes most of its region. */
     private static final long MOST_TIMES_PEAK = 4;
 
-    /** One that refuses is looked for from so many times peak live bytes down. */
+    /** The search for a region that refuses starts at so many times peak live bytes, and goes down. */
     private static final double REFUSED_UP_TO = 1.5;
 
-    /** So far above the smallest region that serves, as a part of it, one that refuses is looked for, at least. */
+    /** The search for a region that refuses starts at least this share, 1/20, above the smallest region that serves. */
     private static final long REFUSED_SHARE = 20;
 
-    /** Each holds tables of its own. */
+    /** The number of strategies at a time is limited, because each has tables of its own. */
     private static final int MOST_AT_A_TIME = 8;
 
     private final StrategyProvider provider;
@@ -73,7 +74,7 @@ final class SmallestRegion {
         lastStep = stepFrom((long) (mostTimesPeak * leastBytes) + 1) - 1;
     }
 
-    /** Looks for it; sizes are multiples of the granule, up to four times the peak. */
+    /** Runs the search; sizes are multiples of the granule, up to four times the peak. */
     Smallest find(final Consumer<String> progress) {
         final int atATime = atATime();
         final long firstStep = stepFrom(peakOfBlocks());
@@ -93,8 +94,8 @@ final class SmallestRegion {
     }
 
     /**
-     * The largest region that refuses something, looked for from above; a step less than the smallest one that serves,
-     * which refuses or can't serve, if there is none above that.
+     * Searches downwards for the largest region that refuses an allocation. If no region above {@code servedBytes}
+     * refuses any, the answer is one step less than {@code servedBytes}, a region that refuses or is too small.
      */
     long lastRefused(final long servedBytes, final Consumer<String> progress) {
         final long most =
@@ -125,7 +126,7 @@ final class SmallestRegion {
         return String.format(Locale.ROOT, "%s: %.4f", what, (double) regionBytes / trace.peakLiveBytes());
     }
 
-    /** The first whose region has so many bytes. */
+    /** The first step whose region has at least so many bytes. */
     private long stepFrom(final long bytes) {
         long step = 0;
         while (regionBytes(step) < bytes) {
@@ -143,7 +144,7 @@ final class SmallestRegion {
         return strategy != null && Replay.isServed(StrategyTarget.over(strategy, trace.slots()), trace.operations());
     }
 
-    /** Null if the strategy can't divide such a region: so it doesn't serve. */
+    /** Makes a strategy; null if the strategy can't divide such a region, and so doesn't serve the trace. */
     private @Nullable Strategy create(final long regionBytes) {
         try {
             return provider.create(VirtualMemorySource.region(regionBytes), options);
@@ -152,7 +153,7 @@ final class SmallestRegion {
         }
     }
 
-    /** The most that is live at a time when every size is rounded up to the granule: no region can be smaller. */
+    /** The most bytes live at a time when every size is rounded up to the granule; no region can be smaller. */
     private long peakOfGranules(final long granule) {
         long live = 0;
         long peak = 0;
@@ -164,7 +165,10 @@ final class SmallestRegion {
         return peak;
     }
 
-    /** The most that is in use at a time in the largest region: sizes of blocks follow from what is asked for. */
+    /**
+     * The most bytes in use at a time in the largest region. The sizes of blocks depend only on the requested sizes, so
+     * the result holds for all regions.
+     */
     private long peakOfBlocks() {
         final Strategy strategy = create(regionBytes(lastStep));
         if (strategy == null) {

@@ -5,7 +5,7 @@ import io.outboard.core.Statistics;
 import io.outboard.core.Strategy;
 import org.jspecify.annotations.Nullable;
 
-/** How a bare strategy uses its region. */
+/** Measures how a strategy without a pool uses its region. */
 final class StrategyMemory extends MemoryPass {
 
     private final Strategy strategy;
@@ -26,12 +26,12 @@ final class StrategyMemory extends MemoryPass {
         return peakExtentBytes;
     }
 
-    /** When most was live. */
+    /** The external fragmentation at the peak of live bytes. */
     double externalFragmentation() {
         return externalFragmentation;
     }
 
-    /** When most was live. */
+    /** The internal fragmentation at the peak of live bytes. */
     double internalFragmentation() {
         return internalFragmentation;
     }

@@ -1,8 +1,8 @@
 package io.outboard.bench.cli.isolated;
 
 /**
- * What a trace's operations are done on. Its blocks live in numbered slots; which of them are in use only the trace
- * knows. Confined to one thread.
+ * A target executes a trace's operations. Its blocks live in numbered slots; only the trace knows which slots are in
+ * use. Confined to one thread.
  */
 public abstract class Target {
 
@@ -16,9 +16,9 @@ public abstract class Target {
     /** Whether there was memory when a slot was last allocated into. */
     public abstract boolean wasServed(int slot);
 
-    /** The trace begins anew. */
+    /** Called when a replay has ended, so that the target can prepare for the next one. */
     public void step() {}
 
-    /** Frees what is in a slot. */
+    /** Frees the block in a slot. */
     public abstract void free(int slot);
 }

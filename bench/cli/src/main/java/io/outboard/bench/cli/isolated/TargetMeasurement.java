@@ -8,7 +8,7 @@ import io.outboard.bench.cli.trace.Trace;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 
-/** Measures what a trace's operations take on a target, in several passes over the same instance. */
+/** Measures how long a trace's operations take on a target, in several passes over the same instance. */
 public final class TargetMeasurement {
 
     private final Target target;
@@ -24,17 +24,17 @@ public final class TargetMeasurement {
     }
 
     /**
-     * What was measured.
+     * The results of the passes.
      *
      * @param nsPerOp nanoseconds an operation, without clocks in between
-     * @param cpuNsPerOp the same, of time on a core
+     * @param cpuNsPerOp nanoseconds of CPU time an operation
      * @param gcBytesPerOp garbage an operation, in bytes
-     * @param allocate each allocation
-     * @param free each free
+     * @param allocate latencies of allocations
+     * @param free latencies of frees
      */
     public record Times(double nsPerOp, double cpuNsPerOp, double gcBytesPerOp, Latencies allocate, Latencies free) {}
 
-    /** Runs all passes but the first, which is for memory. */
+    /** Runs all passes except the first, the memory pass. */
     public Times run() {
         progress.pass("pass 2 of 5: warm-up");
         final long warmReplays = Passes.warmReplays(trace);
@@ -60,7 +60,7 @@ public final class TargetMeasurement {
         return new Times(nsPerOp[Passes.SPEED / 2], cpuNsPerOp[Passes.SPEED / 2], gcBytesPerOp, allocate, free);
     }
 
-    /** Sorts what the passes took into the arrays and returns the garbage. */
+    /** Fills the arrays with the sorted times of the passes, and returns the garbage an operation. */
     private double measureSpeed(final double[] nsPerOp, final double[] cpuNsPerOp) {
         final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         final long allocatedBefore = threads.getCurrentThreadAllocatedBytes();

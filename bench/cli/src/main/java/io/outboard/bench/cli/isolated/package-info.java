@@ -1,6 +1,6 @@
 /**
- * The loops that measure a strategy. Every strategy gets these classes, and its own, defined anew; nothing outside
- * names them but by {@code Isolation}.
+ * This package holds the loops that measure a strategy. {@code Isolation} defines these classes, and the strategy's
+ * own, anew for every strategy; no other class outside of the package may name one of these classes.
  */
 @NullMarked
 package io.outboard.bench.cli.isolated;

@@ -13,10 +13,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which strategy to take for a program, of those that were measured on its trace, in the smallest region that each can
- * serve it in. Of those that fit into the memory that there is, the fastest; if the default is no more than a tenth
- * slower than that, the default. Where it isn't said how much memory there is, those count that need at most a fiftieth
- * more than the one that needs least.
+ * Advises which strategy to take for a program. Each strategy was measured on the program's trace, in the smallest
+ * region in which the strategy serves the trace. Of the strategies that fit into the given memory, the fastest is
+ * advised; the default strategy is advised instead if it is at most a tenth slower. Where no amount of memory is given,
+ * a strategy fits if it needs at most a fiftieth more than the strategy that needs least.
  *
  * <p>Thread-safety: confined to one thread.
  */
@@ -27,15 +27,15 @@ public final class Advice {
     private static final double LITTLE_MORE = 1.02;
 
     /**
-     * What no GPU can be asked for here: the median of {@code cudaMalloc} on an H100, as bench/results/h100-arenas has
-     * it.
+     * The median of {@code cudaMalloc} on an H100, as in bench/results/h100-arenas, shown when there is no GPU to
+     * measure.
      */
     public static final double CUDA_MALLOC_MICROS = 42.0;
 
     private final Trace trace;
     private final @Nullable Long memoryBytes;
 
-    /** Those that serve the trace, least memory first. */
+    /** The strategies that serve the trace, the least memory first. */
     private final List<Measurement> serving;
 
     private final List<Measurement> drivers;
@@ -69,7 +69,7 @@ public final class Advice {
                 .toList();
     }
 
-    /** The one to take, if any serves the trace. */
+    /** The strategy to take, if any fits. */
     public Optional<Measurement> taken() {
         final Optional<Measurement> fastest = fitting().stream().min(Comparator.comparingDouble(Measurement::nsPerOp));
         return fastest.map(best -> fitting().stream()
@@ -79,7 +79,9 @@ public final class Advice {
                 .orElse(best));
     }
 
-    /** Whether it fits, which to take and why, what the driver takes, and what else to try. */
+    /**
+     * Says whether the program fits, which strategy to take and why, how long the driver takes, and what else to try.
+     */
     public List<String> lines() {
         final List<String> lines = new ArrayList<>();
         lines.add(fit());

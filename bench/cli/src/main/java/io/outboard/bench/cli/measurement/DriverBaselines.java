@@ -9,7 +9,7 @@ import io.outboard.cuda.CudaDevice;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** The driver's own allocators on one trace, where there is a GPU. */
+/** Measures the driver's own allocators on one trace, if there is a GPU. */
 public final class DriverBaselines {
 
     private final Trace trace;
@@ -21,15 +21,15 @@ public final class DriverBaselines {
         this.gpu = gpu;
     }
 
-    /** Work, as progress counts it, that {@link #measure} takes. */
+    /** The work of {@link #measure}, in the unit of {@link Progress}. */
     public long steps() {
         return gpu == null ? 0 : DriverAllocators.names().size() * DriverMeasurement.steps(trace);
     }
 
     /**
-     * Tells of a measurement of each as it is done.
+     * Measures each allocator, and reports each measurement as soon as it is done.
      *
-     * @throws IOException if {@code measurements} can't keep one
+     * @throws IOException if {@code measurements} can't keep a measurement
      */
     public void measure(final Progress progress, final ResultSink<Measurement> measurements) throws IOException {
         if (gpu == null) {
@@ -46,7 +46,7 @@ public final class DriverBaselines {
         }
     }
 
-    /** How they were called, where a reader of the numbers must know. */
+    /** How the allocators were called, as far as a reader of the numbers must know. */
     public String settings() {
         return settings;
     }

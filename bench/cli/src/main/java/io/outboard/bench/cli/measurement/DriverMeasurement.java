@@ -10,19 +10,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Measures one of the driver's own allocators on the same trace. A driver takes a thousand times longer than a clock,
- * so one pass with a clock around each operation serves for everything; nsPerOp is what its operations add up to,
- * without the clock.
+ * Measures one of the driver's own allocators on a trace. An operation of the driver takes a thousand times longer than
+ * reading a clock, so a single pass with a clock around each operation measures everything. nsPerOp is the sum of the
+ * operations' times without the clock's own, divided by their number.
  */
 public final class DriverMeasurement {
 
-    /** {@code cudaErrorMemoryAllocation} and {@code CUDA_ERROR_OUT_OF_MEMORY} alike. */
+    /** The code that {@code cudaErrorMemoryAllocation} and {@code CUDA_ERROR_OUT_OF_MEMORY} share. */
     private static final int OUT_OF_MEMORY = 2;
 
     private static final int WARM_OPERATIONS = 2_000;
     private static final int OPERATIONS_A_STEP = 1_000;
 
-    /** One takes some 30 microseconds, as long as hundreds of operations of a strategy. */
+    /** The work of a step: an operation takes some 30 microseconds, as long as hundreds of operations of a strategy. */
     private static final long WORK_A_STEP = OPERATIONS_A_STEP * (Progress.SECOND * 30 / 1_000_000);
 
     private final DriverAllocator driver;
@@ -31,7 +31,7 @@ public final class DriverMeasurement {
     private final Progress progress;
     private long failures;
 
-    /** Kept in arrays while measuring, so that the garbage is the driver's. */
+    /** Samples are kept in arrays while measuring, so that all garbage is the driver's. */
     private final long[] sampledOperations = new long[2 * MemorySample.SAMPLES + 3];
 
     private final long[] sampledLiveBytes = new long[sampledOperations.length];
@@ -48,7 +48,7 @@ public final class DriverMeasurement {
         this.progress = progress;
     }
 
-    /** Work, as progress counts it, that one driver takes on a trace. */
+    /** The work of one driver allocator on a trace, in the unit of {@link Progress}. */
     static long steps(final Trace trace) {
         final int warm = Math.min(WARM_OPERATIONS, trace.operationCount());
         return (long) (warm / OPERATIONS_A_STEP + trace.operationCount() / OPERATIONS_A_STEP) * WORK_A_STEP;
@@ -58,14 +58,14 @@ public final class DriverMeasurement {
      * Warms up, then measures.
      *
      * @param device number of the GPU
-     * @throws IllegalStateException if a call fails with anything but a lack of memory
+     * @throws IllegalStateException if a call fails for another reason than a lack of memory
      */
     public Measurement run(final String device) {
         replay(WARM_OPERATIONS, new Latencies(clockNs), new Latencies(clockNs));
         final Latencies allocate = new Latencies(clockNs);
         final Latencies free = new Latencies(clockNs);
         final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        // Asking for the first time makes garbage itself.
+        // The first query itself makes garbage.
         threads.getCurrentThreadAllocatedBytes();
         final long allocated = threads.getCurrentThreadAllocatedBytes();
         final long ns = replay(trace.operationCount(), allocate, free);
@@ -93,7 +93,7 @@ public final class DriverMeasurement {
                 times.stretches());
     }
 
-    /** Does the first {@code count} operations, frees what is left, and returns what the operations took. */
+    /** Does the first {@code count} operations, frees what is left, and returns how long the operations took. */
     private long replay(final int count, final Latencies allocate, final Latencies free) {
         final long[] operations = trace.operations();
         final int end = Math.min(count, operations.length);

@@ -13,20 +13,24 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * How many times faster than the driver something of ours is, in the same run: not only at the median, since it is in
- * the tail that a pool waits.
+ * A ratio tells how many times faster one of our measurements is than one of the driver's in the same run. It has all
+ * percentiles, not only the median, because the waits of a pool are in the tail.
  *
- * @param baseline the driver's function
- * @param ours what is compared with it
+ * @param baseline measurement of the driver's function
+ * @param ours the measurement that is compared with it
  */
 public record DriverRatio(Measurement baseline, Measurement ours) {
 
-    /** Whoever orders blocks by streams could as well call the driver's stream-ordered functions. */
+    /**
+     * The policies that are compared with {@code cuMemAllocAsync}: a program that orders its blocks by streams could
+     * use the driver's stream-ordered functions instead.
+     */
     private static final Set<String> ORDERED = Set.of(ReusePolicy.TRACKED.name(), ReusePolicy.STREAM_ORDERED.name());
 
     /**
-     * Of what refused nothing, everything beside {@code cudaMalloc}; beside {@code cuMemAllocAsync} the policies that
-     * are ordered as it is.
+     * Pairs the measurements of a run. All of ours are compared with {@code cudaMalloc}; only those of a policy that
+     * orders by streams are compared with {@code cuMemAllocAsync} too. Measurements in which an allocation failed are
+     * left out.
      */
     public static List<DriverRatio> of(final List<Measurement> measurements) {
         final List<DriverRatio> ratios = new ArrayList<>();
@@ -47,7 +51,7 @@ public record DriverRatio(Measurement baseline, Measurement ours) {
         return ratios;
     }
 
-    /** Prints a table. */
+    /** Prints the ratios of a run as a table. */
     public static void print(final List<Measurement> measurements, final PrintWriter out) {
         final List<DriverRatio> ratios = of(measurements);
         if (ratios.isEmpty()) {
@@ -73,7 +77,7 @@ public record DriverRatio(Measurement baseline, Measurement ours) {
         table.print(ratios, out);
     }
 
-    /** One line of {@code ratios.jsonl}. */
+    /** Formats one line of {@code ratios.jsonl}. */
     public JsonLine json() {
         return new JsonLine()
                 .put("trace", ours.trace().name())
@@ -93,7 +97,7 @@ public record DriverRatio(Measurement baseline, Measurement ours) {
         return line;
     }
 
-    /** A latency of 0 is one that the clock can't tell from its own; it counts as 1 ns. */
+    /** Divides two latencies. A latency of 0 is too short for the clock to measure, and counts as 1 ns. */
     private static double factor(final Latencies slow, final Latencies fast, final Percentile percentile) {
         return slow.percentile(percentile) / Math.max(fast.percentile(percentile), 1);
     }

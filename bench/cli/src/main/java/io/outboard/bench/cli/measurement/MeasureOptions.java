@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Options that every measuring command has. Checked as a whole before anything runs. */
+/** These are the options that every measuring command has. They are checked as a whole before anything runs. */
 public final class MeasureOptions {
 
     private static final String SMALLEST = "smallest";
@@ -51,10 +51,10 @@ public final class MeasureOptions {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    /** As a user would give them. */
+    /** Makes options for picocli to fill with the user's values. */
     public MeasureOptions() {}
 
-    /** What advice is made of: each strategy in the smallest region that serves all. */
+    /** Makes the options for advice: each strategy is measured in the smallest region that serves all. */
     public MeasureOptions(final List<String> strategies, final String device, final OutputOptions output) {
         this.strategies = strategies;
         this.device = device;
@@ -74,12 +74,12 @@ public final class MeasureOptions {
         output.check();
     }
 
-    /** Names, each once, of strategies that exist. */
+    /** Names of existing strategies, each once. */
     public List<String> strategies() {
         return StrategyNames.of(strategies);
     }
 
-    /** The device that was asked for, or none. */
+    /** Opens the requested device, or none. */
     public DeviceProbe openDevice() {
         try {
             return DeviceProbe.open(device);
@@ -88,7 +88,7 @@ public final class MeasureOptions {
         }
     }
 
-    /** Whether no GPU was asked for by its number. */
+    /** Whether the user requested no particular GPU by its number. */
     public boolean mayGoWithoutDevice() {
         return device.equals("none") || device.equals("auto");
     }
@@ -97,7 +97,7 @@ public final class MeasureOptions {
         return SMALLEST.equals(region);
     }
 
-    /** The size that was asked for, if one was. */
+    /** The requested size of the region, if the user gave one. */
     public OptionalLong regionBytes() {
         return region == null || smallestRegion()
                 ? OptionalLong.empty()

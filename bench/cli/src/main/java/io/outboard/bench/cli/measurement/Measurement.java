@@ -10,28 +10,28 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one allocator did on one trace. NaN and null stand for what doesn't apply or wasn't measured.
+ * A measurement says what one allocator did on one trace. NaN and null stand for what doesn't apply or wasn't measured.
  *
- * @param trace what was replayed
+ * @param trace the trace that was replayed
  * @param strategy name of the strategy, or the driver's function
  * @param device number of the GPU, or {@code none}
- * @param reusePolicy when freed memory may be handed out again: {@code IMMEDIATE} for a bare strategy
+ * @param reusePolicy when freed memory may be handed out again; {@code IMMEDIATE} for a strategy without a pool
  * @param nsPerOp nanoseconds an operation, allocations and frees together, without clocks in between
- * @param cpuNsPerOp the same, of time on a core
- * @param allocate each allocation
- * @param free each free
+ * @param cpuNsPerOp nanoseconds of CPU time an operation
+ * @param allocate latencies of allocations
+ * @param free latencies of frees
  * @param gcBytesPerOp garbage an operation, in bytes
- * @param marksPerOp how often an operation asked the device what is done
+ * @param marksPerOp how many marks were set on the device, an operation
  * @param peakExtentBytes greatest distance from the region's start to the end of a block
  * @param smallestRegionBytes smallest region that serves the trace, if it was looked for
- * @param externalFragmentation equation 3 of Vinkler and Havran (2014) when live bytes were at their peak
- * @param internalFragmentation equation 2 of the same at the same moment
+ * @param externalFragmentation equation 3 of Vinkler and Havran (2014) at the peak of live bytes
+ * @param internalFragmentation equation 2 of the same paper at the same moment
  * @param hostBytes host memory of the strategy
  * @param hostBytesPerBlock host memory for each live block when the strategy's tables are full
- * @param failures allocations that found no memory
+ * @param failures number of allocations that found no memory
  * @param regionBytes size of the region
  * @param memory memory over time
- * @param operations time by the number of operations
+ * @param operations times by operation number
  */
 public record Measurement(
         Trace trace,
@@ -55,7 +55,7 @@ public record Measurement(
         List<MemorySample> memory,
         List<OperationTimes.Stretch> operations) {
 
-    /** The same with what a measurement itself can't tell. */
+    /** Copies this measurement and adds results that other runs found. */
     public Measurement with(final @Nullable Long smallestBytes, final double fullTableBytesPerBlock) {
         return new Measurement(
                 trace,
@@ -80,31 +80,31 @@ public record Measurement(
                 operations);
     }
 
-    /** The strategy, and the reuse policy where that tells it from others. */
+    /** The name of the strategy, with the reuse policy if other measurements differ only by that. */
     public String label(final List<Measurement> others) {
         final boolean shared = others.stream()
                 .anyMatch(other -> other.strategy.equals(strategy) && !Objects.equals(other.reusePolicy, reusePolicy));
         return shared ? strategy + ", " + reusePolicy : strategy;
     }
 
-    /** Allocations of the trace, served or not. */
+    /** The number of allocations in the trace, served or not. */
     public long allocations() {
         return Arrays.stream(trace.operations())
                 .filter(operation -> !Trace.isFree(operation))
                 .count();
     }
 
-    /** Whether any allocation found memory; if none did, there is no speed either. */
+    /** Whether any allocation found memory; if none did, the measurement has no speed. */
     public boolean servedAny() {
         return failures < allocations();
     }
 
-    /** Whether it may be called the best at anything: not if it refused something. */
+    /** Whether no allocation failed; only then may the measurement be marked as the best at anything. */
     public boolean servedAll() {
         return failures == 0;
     }
 
-    /** One line of {@code results.jsonl}. */
+    /** Formats one line of {@code results.jsonl}. */
     public JsonLine json(final @Nullable String gpu) {
         final boolean served = servedAny();
         final Latencies none = new Latencies(0);

@@ -19,12 +19,15 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** One trace on several strategies and, where there is a GPU, on the driver's own allocators; then the results. */
+/**
+ * A run measures one trace on several strategies and, if there is a GPU, on the driver's own allocators, and then shows
+ * the results.
+ */
 public final class MeasurementRun {
 
     private static final String NO_DEVICE = "none";
 
-    /** Of the memory that a device has free, what a region may take by default. */
+    /** The share of a device's free memory that a region takes at most by default. */
     private static final double DEVICE_SHARE = 0.9;
 
     private final Trace trace;
@@ -59,8 +62,8 @@ public final class MeasurementRun {
     }
 
     /**
-     * How many blocks tables are to hold for a trace: every second one may be free. The default unless it needs more,
-     * since that is what users get.
+     * The number of blocks that a strategy's tables hold for a trace; every second block may be free. At least the
+     * default number, because users get the default.
      */
     public static int maxBlocks(final Trace trace) {
         return Math.max(2 * trace.peakLiveBlocks() + 1, StrategyOptions.DEFAULTS.maxBlocks());
@@ -75,8 +78,8 @@ public final class MeasurementRun {
     }
 
     /**
-     * Strategies divide addresses that nothing backs, also where there is a GPU, and one that can't is no reason to
-     * end.
+     * Makes strategies divide addresses that nothing backs even if there is a GPU. A strategy that can't be measured is
+     * then reported, but doesn't fail the run.
      */
     public void measureForAdvice() {
         isForAdvice = true;
@@ -113,12 +116,15 @@ public final class MeasurementRun {
         return exitCode;
     }
 
-    /** What {@link #run} found. */
+    /** The measurements of {@link #run}. */
     public List<Measurement> measurements() {
         return measurements;
     }
 
-    /** A strategy that was asked for alone, as it failed; of several, one line with all that did. */
+    /**
+     * Makes the exception that ends the run: the failure itself if one strategy was requested, otherwise one line with
+     * the failures of all strategies.
+     */
     private RuntimeException failure() {
         final RuntimeException first = problems.get(0);
         if (options.strategies().size() == 1) {
@@ -133,7 +139,7 @@ public final class MeasurementRun {
         return failure;
     }
 
-    /** One that fails is kept for later: the others have results all the same. */
+    /** Measures a strategy. A failure is kept for later, because the other strategies still have results. */
     private void measure(
             final String strategy,
             final @Nullable CudaMemorySource source,
@@ -145,7 +151,8 @@ public final class MeasurementRun {
         } catch (final WrongUseException e) {
             problems.add(e);
         } catch (final RuntimeException | OutOfMemoryError e) {
-            // What the strategy threw may be of a class that only its own classes know.
+            // The exception's class may be known only to the strategy's own class loader, so only its message is passed
+            // on.
             final String message = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
             problems.add(new IllegalStateException(strategy + " on " + trace.name() + ": " + message, e));
         }
@@ -153,7 +160,7 @@ public final class MeasurementRun {
 
     private Measurement measure(final String strategy, final @Nullable CudaMemorySource source, final Progress progress)
             throws IOException {
-        // In other classes than those that are measured, which compile as if nothing had been looked for.
+        // The search runs in classes of its own, so that the JIT compiles the measured classes as if no search had run.
         final StrategyBench scout = opener.open(strategy, trace, maxBlocks);
         final StrategyBench.@Nullable Smallest smallest = options.smallestRegion() ? search(scout, progress) : null;
         final double hostBytesPerBlock = scout.hostBytesPerBlock();
@@ -205,7 +212,10 @@ public final class MeasurementRun {
                         progress);
     }
 
-    /** What was asked for, as it was; what the trace suggests, as much of it as the device has. */
+    /**
+     * Takes a region of exactly the requested size; or, if none was requested, of the size that the trace suggests, as
+     * far as the device has free memory.
+     */
     private Region takeRegion(final CudaMemorySource source, final long wanted, final boolean exactly) {
         final long most = (long) (source.availableBytes() * DEVICE_SHARE);
         final boolean asked = exactly || options.regionBytes().isPresent();
@@ -217,7 +227,7 @@ public final class MeasurementRun {
         }
     }
 
-    /** Makes what measures a strategy, from its name, the trace, and how many blocks its tables are to hold. */
+    /** Makes the bench of a strategy from its name, the trace, and the number of blocks that its tables hold. */
     @FunctionalInterface
     interface Opener {
 

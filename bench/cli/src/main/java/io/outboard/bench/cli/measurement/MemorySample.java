@@ -3,11 +3,12 @@ package io.outboard.bench.cli.measurement;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory after one operation of a trace, in bytes.
+ * A sample tells how much memory was in use after one operation of a trace, in bytes.
  *
- * @param operation how many operations had been done
- * @param liveBytes what the program asked for and hasn't freed
- * @param extentBytes from the region's start to the end of the last block in use; null where there is no region
+ * @param operation number of operations done before the sample
+ * @param liveBytes bytes that the program requested and hasn't freed
+ * @param extentBytes distance from the region's start to the end of the last block in use; null where there is no
+ *     region
  * @param regionBytes size of the region; null where there is none
  * @param deviceUsedBytes what the device itself reports as in use; null without a device
  */
@@ -20,7 +21,7 @@ public record MemorySample(
 
     public static final String HEADER = "operation,liveBytes,extentBytes,regionBytes,deviceUsedBytes";
 
-    /** How many samples a trace gives, about. */
+    /** The approximate number of samples of a trace. */
     public static final int SAMPLES = 500;
 
     public String line() {

@@ -6,16 +6,17 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /**
- * What operations take by their number, from the first call on: median and maximum of stretches, each of which ends a
- * ninth further on than the one before, so that a million operations make a hundred stretches. Confined to one thread;
- * of an operation that is done again only the first time counts. Takes 0.3 MiB; recording makes no garbage.
+ * Records how long operations take by their number, from the first call on. The operations are divided into stretches,
+ * with a median and a maximum each. Each stretch ends at a number about 12 % larger than the one before, so that a
+ * million operations make a hundred stretches. If an operation is repeated, only its first time counts. Takes 0.3 MiB;
+ * recording makes no garbage. Confined to one thread.
  */
 public final class OperationTimes {
 
     private static final double GROWTH = 1.122;
     private static final long HIGHEST_NS = 100_000_000_000L;
 
-    /** Of more operations than a trace can have. */
+    /** The limit of stretches, which is more than the operations of any trace make. */
     private static final int MOST_STRETCHES = 512;
 
     private final long clockNs;
@@ -28,37 +29,38 @@ public final class OperationTimes {
     private long done;
 
     /**
-     * A stretch of operations.
+     * A stretch is a range of operations.
      *
      * @param operation number of its last operation, from 1
-     * @param medianNs of its operations, in nanoseconds
-     * @param maxNs the slowest of them
+     * @param medianNs median of its operations, in nanoseconds
+     * @param maxNs its slowest operation, in nanoseconds
      */
     public record Stretch(long operation, long medianNs, long maxNs) {
 
         /** The heading of {@link #line}. */
         public static final String HEADER = "operation,medianNs,maxNs";
 
-        /** As it stands in a file. */
+        /** Formats one line of a file. */
         public String line() {
             return operation + "," + medianNs + "," + maxNs;
         }
     }
 
     /**
-     * No operation yet.
+     * Makes an empty record.
      *
-     * @param clockNs what reading the clock adds to each, in nanoseconds; subtracted
+     * @param clockNs how much reading the clock adds to each operation, in nanoseconds; subtracted from what is
+     *     recorded
      */
     public OperationTimes(final long clockNs) {
         this.clockNs = clockNs;
     }
 
     /**
-     * Records an operation, unless it or a later one is recorded already.
+     * Records an operation, unless this operation or a later one is recorded already.
      *
-     * @param operation its number, from 0
-     * @param elapsedNs what it took, in nanoseconds, one reading of the clock included
+     * @param operation number of the operation, from 0
+     * @param elapsedNs how long the operation took, in nanoseconds, including one reading of the clock
      */
     public void record(final long operation, final long elapsedNs) {
         if (operation < done) {
@@ -72,7 +74,7 @@ public final class OperationTimes {
         done = operation + 1;
     }
 
-    /** All stretches so far, the last one as far as it has come; then no more can be recorded. */
+    /** Returns all stretches so far, including the unfinished one at the end; no more can be recorded afterwards. */
     public List<Stretch> stretches() {
         finish(done);
         final List<Stretch> all = new ArrayList<>();

@@ -8,7 +8,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** An allocation that found no memory is no success: what a run says of it last, and what it exits with. */
+/** Counts allocations that found no memory, and decides the last line and the exit code of a run that had some. */
 public final class OutOfMemory {
 
     private static final int FAILED = 1;
@@ -23,15 +23,15 @@ public final class OutOfMemory {
     private final List<String> failed = new ArrayList<>();
     private boolean served;
 
-    /** Nothing failed so far. */
+    /** Makes options with no failure counted. */
     public OutOfMemory() {}
 
     /**
-     * Takes note of what was measured.
+     * Counts one allocator's failures.
      *
-     * @param name of what allocated
-     * @param failures allocations that found no memory
-     * @param allocations all of them
+     * @param name of the allocator
+     * @param failures number of allocations that found no memory
+     * @param allocations number of all allocations
      */
     public void add(final String name, final long failures, final long allocations) {
         if (failures > 0) {
@@ -40,7 +40,7 @@ public final class OutOfMemory {
         served |= failures < allocations;
     }
 
-    /** Takes note of measurements. */
+    /** Counts the failures of measurements. */
     public void add(final List<Measurement> measurements) {
         for (final Measurement measurement : measurements) {
             add(measurement.label(measurements), measurement.failures(), measurement.allocations());
@@ -48,11 +48,11 @@ public final class OutOfMemory {
     }
 
     /**
-     * Says what failed, as the last line: of the results if these are a table, else of the errors.
+     * Prints what failed as the last line: of the results if these are a table, else of the errors.
      *
      * @param output what is printed
-     * @param out where results go
-     * @param err where errors go
+     * @param out where results are printed
+     * @param err where errors are printed
      * @return the exit code
      */
     public int report(final OutputOptions output, final PrintWriter out, final PrintWriter err) {

@@ -2,16 +2,18 @@ package io.outboard.bench.cli.measurement;
 
 import io.outboard.bench.cli.trace.Trace;
 
-/** How often a trace is replayed to measure one allocator, so that everybody knows how much work that is. */
+/**
+ * Defines how often a trace is replayed to measure one allocator, for the measurement itself and for its progress bar.
+ */
 public final class Passes {
 
-    /** Passes without clocks; nsPerOp is their median. */
+    /** The number of passes without clocks; nsPerOp is the median of these passes. */
     public static final int SPEED = 5;
 
-    /** The compiler is done well before so many operations. */
+    /** The number of operations of the warm-up; the JIT compiler is done well before. */
     private static final long WARM_OPERATIONS = 2_000_000;
 
-    /** So that reading the clock doesn't count, however short the trace. */
+    /** The least operations of a pass, so that the time of reading the clock doesn't matter even for a short trace. */
     private static final int LEAST_OPERATIONS_A_PASS = 200_000;
 
     private static final int SHORTER = Math.max(1, Integer.getInteger("outboard.bench.shorter", 1));
@@ -19,9 +21,9 @@ public final class Passes {
     private Passes() {}
 
     /**
-     * How long to warm up, or to measure what has no length of its own: as long as that, but in tests, which read what
-     * is printed and not how fast it was. They have {@code -Doutboard.bench.shorter=20}; figures are worth nothing
-     * then.
+     * Shortens a warm-up, or a measurement that has no length of its own, in tests, which check the printed form and
+     * not the speed. Tests set {@code -Doutboard.bench.shorter=20}; the figures of such runs are worth nothing. Without
+     * that property, the amount stays as it is.
      *
      * @param amount of operations or time, in any unit
      * @return at least 1
@@ -30,17 +32,19 @@ public final class Passes {
         return Math.max(1, amount / SHORTER);
     }
 
-    /** Replays before the first that counts. */
+    /** The number of replays in a warm-up. */
     public static long warmReplays(final Trace trace) {
         return (shorter(WARM_OPERATIONS) - 1) / trace.operationCount() + 1;
     }
 
-    /** Replays in each of the passes without clocks. */
+    /** The number of replays in each of the passes without clocks. */
     public static int speedReplays(final Trace trace) {
         return (int) Math.max(1, shorter(LEAST_OPERATIONS_A_PASS) / trace.operationCount());
     }
 
-    /** Operations of all passes: the first for memory, those without clocks, those with them. */
+    /**
+     * The number of operations in all passes: the memory pass, the passes without clocks, and the passes with clocks.
+     */
     public static long operations(final Trace trace) {
         return (2 + 2 * warmReplays(trace) + (long) SPEED * speedReplays(trace)) * trace.operationCount();
     }

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import picocli.CommandLine.Option;
 
-/** Options of commands that measure a generated trace. */
+/** These are the options of commands that measure a generated trace. */
 public final class ProfileOptions {
 
     private static final int MOST_SEEDS = 64;
@@ -51,7 +51,7 @@ public final class ProfileOptions {
                             + " Default: ${DEFAULT-VALUE}.")
     private int seeds;
 
-    /** How many traces of one profile are asked for; checked. */
+    /** The number of requested traces of one profile, checked. */
     public int seeds(final boolean smallestRegion) {
         if (seeds < 1 || seeds > MOST_SEEDS) {
             throw new WrongUseException("--seeds=" + seeds + " must be >= 1 and <= " + MOST_SEEDS);
@@ -66,7 +66,7 @@ public final class ProfileOptions {
         return profile;
     }
 
-    /** Refuses what isn't a trace's name, and a number of operations that can't be. */
+    /** Refuses a name that no trace has. */
     public void checkTraceName() {
         final List<String> names = Profiles.names();
         if (!names.contains(profile)) {
@@ -75,7 +75,7 @@ public final class ProfileOptions {
         }
     }
 
-    /** For the shell. */
+    /** The values that a shell offers as completions. */
     static final class Names implements Iterable<String> {
 
         @Override
@@ -93,17 +93,17 @@ public final class ProfileOptions {
         return scale;
     }
 
-    /** The trace that is asked for. */
+    /** Generates the requested trace. */
     public Trace trace() {
         return trace(0);
     }
 
-    /** The same with another seed, by its number. */
+    /** Generates the requested trace with another seed, given by its number. */
     public Trace trace(final int seed) {
         return trace(seed, operations);
     }
 
-    /** The trace that is asked for, or its beginning. */
+    /** Generates the requested trace, or its beginning. */
     public Trace traceOfAtMost(final int most) {
         return trace(0, Math.min(operations, most));
     }

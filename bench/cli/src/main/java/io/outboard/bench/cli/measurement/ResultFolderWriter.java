@@ -20,10 +20,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what {@code --out} asks for, each result as it is there, so that who interrupts a run loses the one that was
- * being measured: {@code results.jsonl}, {@code threads.jsonl}, {@code ratios.jsonl}, {@code environment.json}, and of
- * each result a latency histogram for each kind of operation, time by operation number, and memory over time. Confined
- * to one thread.
+ * Writes the folder of {@code --out}. Each result is written as soon as it is known, so that an interrupted run loses
+ * only the result that was being measured. The files are {@code results.jsonl}, {@code threads.jsonl},
+ * {@code ratios.jsonl}, {@code environment.json}, and for each result a latency histogram for each kind of operation,
+ * times by operation number, and memory over time. Confined to one thread.
  */
 final class ResultFolderWriter {
 
@@ -38,7 +38,9 @@ final class ResultFolderWriter {
         this.gpu = gpu;
     }
 
-    /** Writes what is new among results, which only grow from one call to the next; nothing if no folder is wanted. */
+    /**
+     * Writes the results that are new since the last call, if a folder is wanted; the lists only grow between calls.
+     */
     void keep(
             final Trace trace,
             final List<Measurement> measurements,
@@ -92,8 +94,8 @@ final class ResultFolderWriter {
     }
 
     /**
-     * What the files of a measurement begin with: trace, strategy, reuse policy of a pool, a number where that is
-     * taken. It doesn't depend on what is measured later.
+     * The first part of the names of a measurement's files: trace, strategy, reuse policy of a pool, and a number if
+     * the name is taken already. The name doesn't depend on what is measured later.
      */
     private String newName(final Measurement measurement) {
         final boolean isPool = measurement.strategy().contains(" ");

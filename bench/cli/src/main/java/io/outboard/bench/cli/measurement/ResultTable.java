@@ -13,7 +13,7 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Measurements as people read them. */
+/** Prints measurements as tables for people. */
 final class ResultTable {
 
     private static final List<Percentile> PERCENTILES =
@@ -25,7 +25,7 @@ final class ResultTable {
     private final @Nullable String gpu;
     private final String baselines;
 
-    /** {@code smallestRegion}: whether it was looked for. */
+    /** {@code smallestRegion} tells whether the smallest region was looked for. */
     ResultTable(
             final Trace trace,
             final List<Measurement> measurements,
@@ -100,7 +100,10 @@ final class ResultTable {
         }
     }
 
-    /** What refused everything has no speed, and what refused something is never the best. */
+    /**
+     * Adds a column of times. A measurement in which all allocations failed has no time, and one in which some failed
+     * is never marked as the best.
+     */
     private static void time(
             final TextTable<Measurement> table, final String title, final ToDoubleFunction<Measurement> ns) {
         table.column(

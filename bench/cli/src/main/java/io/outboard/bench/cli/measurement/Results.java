@@ -16,8 +16,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a measuring command has found so far. Each is written into the folder of results, and printed if that is as
- * JSON, as it is known. Confined to one thread.
+ * Collects the results of a measuring command. Each result is written into the folder of results as soon as it is
+ * known, and printed at once if the output is JSON. Confined to one thread.
  */
 public final class Results {
 
@@ -32,8 +32,8 @@ public final class Results {
     private final List<ThreadRate> rates = new ArrayList<>();
 
     /**
-     * Nothing found yet; {@code gpu} is null without one; {@code baselines} tells how the driver's allocators were
-     * called so far.
+     * Makes an empty collection; {@code gpu} is null without a GPU; {@code baselines} tells how the driver's allocators
+     * were called so far.
      */
     public Results(
             final Trace trace,
@@ -84,7 +84,8 @@ public final class Results {
     }
 
     /**
-     * Prints what isn't printed yet, and makes the page of the folder that the options ask for; returns the exit code.
+     * Prints what isn't printed yet, and makes the page of the folder for results, if one is wanted; returns the exit
+     * code.
      */
     public int finish() throws IOException {
         print();
@@ -96,7 +97,7 @@ public final class Results {
     private void print() throws IOException {
         final String device = gpu == null ? null : gpu.toString();
         if (options.json()) {
-            // The others were printed as they were known.
+            // The other lines were printed as soon as they were known.
             DriverRatio.of(measurements).forEach(ratio -> out.println(ratio.json()));
         } else {
             new ResultTable(trace, measurements, options.smallestRegion(), device, baselines.get()).print(out);

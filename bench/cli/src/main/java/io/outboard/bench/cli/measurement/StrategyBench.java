@@ -11,23 +11,23 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One strategy on one trace, as a measuring command sees it: the border between its classes and those that every
- * strategy has for itself, see {@link io.outboard.bench.cli.common.Isolation}. What crosses is the JDK's, this
- * package's or the trace's package's own.
+ * A bench measures one strategy on one trace. The interface is the border between a measuring command and the classes
+ * that every strategy has for itself, see {@link io.outboard.bench.cli.common.Isolation}. Only types of the JDK, of
+ * this package and of the trace's package are passed through it.
  *
- * <p>Thread-safety: confined to one thread. A strategy that can't serve says so in its results; every other failure is
- * a {@link RuntimeException} whose message says what failed.
+ * <p>Thread-safety: confined to one thread. If a strategy can't serve allocations, its results say so; every other
+ * failure is a {@link RuntimeException} whose message says what failed.
  */
 public interface StrategyBench {
 
     /**
-     * Loads a strategy's classes, its own and none of another's, and makes what measures it.
+     * Loads a strategy's classes apart from those of other strategies, and makes a bench for the strategy.
      *
-     * @param strategy name of one that exists
-     * @param trace what to measure it on
-     * @param maxBlocks how many blocks its tables are to hold
-     * @return what measures it
-     * @throws RuntimeException what the strategy's own classes threw
+     * @param strategy name of an existing strategy
+     * @param trace the trace to measure on
+     * @param maxBlocks how many blocks the strategy's tables hold
+     * @return the bench
+     * @throws RuntimeException the exception that the strategy's own classes threw
      */
     static StrategyBench open(final String strategy, final Trace trace, final int maxBlocks) {
         return Isolation.open(
@@ -35,38 +35,38 @@ public interface StrategyBench {
     }
 
     /**
-     * What came of looking for the smallest region.
+     * The result of a search for the smallest region.
      *
      * @param regionBytes size of the smallest region that serves the whole trace; if none does, of the largest one
      *     tried
-     * @param serves whether it does
+     * @param serves whether the region serves the whole trace
      */
     record Smallest(long regionBytes, boolean serves) {}
 
     /**
      * Looks for the smallest region that serves the whole trace.
      *
-     * @param progress hears which region is being tried, every now and then
-     * @return what was found
+     * @param progress is told now and then which region is being tried
+     * @return the result of the search
      */
     Smallest smallestRegion(Consumer<String> progress);
 
     /**
-     * Looks for the largest region that refuses something of the trace: a larger region places blocks otherwise, so one
-     * that serves doesn't mean that all larger ones do.
+     * Looks for the largest region that refuses an allocation of the trace. A larger region places blocks differently,
+     * so not every region above one that serves the trace serves it too.
      *
      * @param servedBytes size of the smallest region that serves the whole trace
-     * @param progress hears which region is being tried, every now and then
-     * @return its size in bytes, up to 1.5 times peak live bytes or, if that is more, 1.05 times {@code
-     *     servedBytes}, found to a quarter of a percent of peak live bytes; less than {@code servedBytes} if all that
-     *     were tried serve
+     * @param progress is told now and then which region is being tried
+     * @return size of the region in bytes, at most 1.5 times peak live bytes or, if that is more, 1.05 times
+     *     {@code servedBytes}, in steps of a quarter of a percent of peak live bytes; less than {@code servedBytes} if
+     *     all regions that were tried serve the trace
      */
     long lastRefusedRegion(long servedBytes, Consumer<String> progress);
 
     /**
-     * Host memory for each live block when the strategy's tables are full, with default options.
+     * Measures how much host memory each live block takes when the strategy's tables are full, with default options.
      *
-     * @return bytes, not a whole number as a rule
+     * @return bytes, usually not a whole number
      */
     double hostBytesPerBlock();
 
@@ -78,8 +78,8 @@ public interface StrategyBench {
      * @param byHandle whether blocks are named by handles, not by their addresses
      * @param device number of the GPU that the region lies on, or {@code none}
      * @param deviceUsedBytes asks the device how much is in use; null without one
-     * @param progress hears of each pass, and of {@link io.outboard.bench.cli.measurement.Passes#operations}
-     * @return the results; what only a search or another region can tell is left out
+     * @param progress is told of each pass, and of {@link io.outboard.bench.cli.measurement.Passes#operations}
+     * @return the results, without those that only a search or another region can tell
      * @throws WrongUseException if the strategy can't divide such a region
      */
     Measurement measure(
@@ -95,7 +95,7 @@ public interface StrategyBench {
      *
      * @param regionAddress first address of the region
      * @param regionBytes size of the region
-     * @param file gets a line an allocation, {@code operation,address,bytes}
+     * @param file gets a line for each allocation, {@code operation,address,bytes}
      * @throws IOException if the file can't be written
      * @throws WrongUseException if the strategy can't divide such a region
      */

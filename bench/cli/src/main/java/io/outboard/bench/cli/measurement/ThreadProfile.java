@@ -6,34 +6,38 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** What threads do with blocks: who allocates, who frees, and how blocks get from one to the other. */
+/**
+ * A thread profile says what threads do with blocks: who allocates, who frees, and how blocks get from one to the
+ * other.
+ */
 public enum ThreadProfile {
 
     /**
-     * Each thread has an array of slots and replaces what is in a random one: frees its block and allocates another.
-     * Nothing is shared but the pool. It is the best case for arenas, caches and the like.
+     * Each thread has an array of slots and replaces the block in a random slot: it frees the block and allocates
+     * another. Threads share nothing but the pool. This profile is the best case for arenas, caches and the like.
      */
     OWN("thread", 1),
 
     /**
-     * Producers allocate, and hand each block to their consumer, which frees it: one ring a pair. It is the worst case
-     * for caches that a thread fills by its own frees. Such pairs are the "producer-consumer" of Berger, McKinley,
-     * Blumofe and Wilson (Hoard, 2000, section 2.2), who show that memory may grow without bound under it.
+     * Producers allocate, and pass each block to their consumer, which frees it, through one ring a pair. This profile
+     * is the worst case for caches that a thread fills by its own frees. Such pairs are the "producer-consumer" of
+     * Berger, McKinley, Blumofe and Wilson (Hoard, 2000, section 2.2), who show that memory may grow without bound
+     * under it.
      */
     PAIRS("pair", 2),
 
     /**
      * The server of Larson and Krishnan (Memory allocation for long-running server applications, 1998, section 4.1):
-     * each thread replaces what is in random slots of its array, and after so many rounds ends, and a new thread goes
-     * on with the array. So most blocks are freed by a thread that didn't allocate them, and threads come and go.
+     * each thread replaces the blocks in random slots of its array and ends after a number of rounds, and a new thread
+     * continues with the array. So most blocks are freed by a thread that didn't allocate them, and threads come and
+     * go.
      */
     LARSON("thread", 1),
 
     /**
-     * Half of the threads allocate batches of blocks, the other half frees them, through one shared queue: xmalloc-test
-     * by Lever and Boreham (malloc() performance in a multithreaded Linux environment, 2000), in the form that the
-     * mimalloc-bench suite runs. Where that one's batches hold 4096 small objects, these hold 64 blocks of device
-     * memory.
+     * Half of the threads allocate batches of blocks, the other half frees them, through one shared queue. This profile
+     * is xmalloc-test by Lever and Boreham (malloc() performance in a multithreaded Linux environment, 2000), in the
+     * form that the mimalloc-bench suite runs. There a batch holds 4096 small objects, here 64 blocks of device memory.
      */
     XMALLOC("pair", 2);
 
@@ -46,10 +50,10 @@ public enum ThreadProfile {
     }
 
     /**
-     * The profile that a user typed.
+     * Finds the profile that a user typed.
      *
      * @param name such as {@code own}
-     * @return nothing if it isn't one of these
+     * @return nothing if no profile has that name
      */
     public static Optional<ThreadProfile> named(final String name) {
         return Arrays.stream(values())
@@ -58,7 +62,7 @@ public enum ThreadProfile {
     }
 
     /**
-     * What users type.
+     * Lists the names that users type.
      *
      * @return names in the order of reports
      */
@@ -67,7 +71,7 @@ public enum ThreadProfile {
     }
 
     /**
-     * Its name.
+     * Returns the name of this profile.
      *
      * @return what users type
      */
@@ -76,7 +80,7 @@ public enum ThreadProfile {
     }
 
     /**
-     * What {@code --threads} counts.
+     * Returns the unit that {@code --threads} counts.
      *
      * @return {@code thread} or {@code pair}
      */
@@ -85,11 +89,11 @@ public enum ThreadProfile {
     }
 
     /**
-     * Threads that run.
+     * Returns the number of threads that run.
      *
-     * @param threads what {@code --threads} says, {@code 0 < threads}
-     * @return threads, those of a pair counted both
-     * @throws WrongUseException if they are more than a JVM takes
+     * @param threads the value of {@code --threads}, {@code 0 < threads}
+     * @return threads, two for each pair
+     * @throws WrongUseException if the value is more than a JVM takes
      */
     public int workers(final int threads) {
         if (threads > 10_000) {

@@ -5,16 +5,16 @@ import io.outboard.bench.cli.report.JsonLine;
 import io.outboard.bench.cli.trace.Trace;
 
 /**
- * What several threads got of one pool.
+ * A rate tells how many operations several threads did on one pool.
  *
- * @param strategy name of the strategy in it
+ * @param strategy name of the pool's strategy
  * @param reusePolicy when freed memory was handed out again
- * @param threads how many
+ * @param threads number of threads
  * @param opsPerSecond allocations and frees a second, of all threads together
  */
 public record ThreadRate(String strategy, String reusePolicy, int threads, double opsPerSecond) {
 
-    /** One line of {@code threads.jsonl}. */
+    /** Formats one line of {@code threads.jsonl}. */
     public JsonLine json(final Trace trace) {
         return new JsonLine()
                 .put("trace", trace.name())

@@ -1,4 +1,4 @@
-/** What a run measures: an allocator's numbers, and the driver's beside them. */
+/** This package measures allocators: ours, and the driver's in the same run. */
 @NullMarked
 package io.outboard.bench.cli.measurement;
 
