@@ -13,8 +13,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Where a strategy put the blocks of a trace: for each the operations between which it was in use, its place, and who
- * allocated it; and at some moments what was free.
+ * A picture holds where a strategy put the blocks of a trace. For each block it has the operations between which the
+ * block was in use, its place, and who allocated it; for some moments it has what was free.
  *
  * <p>Thread-safety: confined to one thread. Cost: 20 host bytes a block; a pass over the trace, in which the strategy
  * is asked for its largest free block at most {@value #MOST_MOMENTS} times.
@@ -23,7 +23,7 @@ public final class Picture {
 
     static final int MOST_MOMENTS = 1000;
 
-    /** So that offsets in granules are 32 bits. */
+    /** The limit of a region, so that offsets in granules fit 32 bits. */
     private static final long MOST_REGION_BYTES = 1L << 40;
 
     private static final int NONE = -1;
@@ -34,8 +34,8 @@ public final class Picture {
     final long regionBytes;
 
     /**
-     * Of each block: the operation that allocated it, and that which freed it or the end; in granules where it lay and
-     * how much.
+     * For each block: the operation that allocated it; the operation that freed it, or the number of operations; its
+     * offset and its size in granules.
      */
     final int[] starts;
 
@@ -43,15 +43,15 @@ public final class Picture {
     final int[] offsets;
     final int[] sizes;
 
-    /** Of each block: who allocated it, as an index in the names. */
+    /** For each block: who allocated it, as an index in the names. */
     final int[] owners;
 
     final List<String> ownerNames;
 
-    /** Allocations that found no memory. */
+    /** The number of allocations that found no memory. */
     final long failures;
 
-    /** At each moment: the operation before it, free bytes, those of the largest free block. */
+    /** For each moment: the operation before it, the free bytes, and the bytes of the largest free block. */
     final double[] moments;
 
     final double[] free;
@@ -60,11 +60,11 @@ public final class Picture {
     /**
      * Replays a trace once.
      *
-     * @param trace what
+     * @param trace the trace
      * @param owners who made its allocations, as far as that is known
-     * @param provider on which strategy
+     * @param provider makes the strategy
      * @param options of the strategy
-     * @param regionBytes in how large a region, {@code 0 < regionBytes}
+     * @param regionBytes size of the region, {@code 0 < regionBytes}
      * @throws WrongUseException if the strategy can't divide such a region
      */
     public Picture(

@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * One page, which asks the network for nothing: blocks as rectangles, operations to the right and addresses upwards,
- * and under that what was free. It draws pixels of its own rather than rectangles, so that a million of them don't keep
- * a browser busy. Safe for any number of threads.
+ * Writes a page that needs no network. The page shows blocks as rectangles, operations to the right and addresses
+ * upwards, and below them what was free. Its script paints pixels into a bitmap instead of drawing rectangles, so that
+ * a million blocks don't keep a browser busy. Safe for any number of threads.
  */
 public final class PicturePage {
 
@@ -25,11 +25,11 @@ public final class PicturePage {
     private PicturePage() {}
 
     /**
-     * Writes the page of a replayed trace: some 21 bytes a block, 27 where owners are known.
+     * Writes the page of a replayed trace, with some 21 bytes a block, 27 if owners are known.
      *
      * @param picture the trace and where its blocks were
      * @param file the page; replaced if it exists
-     * @throws IOException if it can't be written
+     * @throws IOException if the page can't be written
      */
     public static void write(final Picture picture, final Path file) throws IOException {
         final String caption = String.format(
@@ -52,12 +52,12 @@ public final class PicturePage {
     }
 
     /**
-     * Writes the page of what {@link io.outboard.pool.Pool#dump} wrote.
+     * Writes the page of a dump that {@link io.outboard.pool.Pool#dump} wrote.
      *
-     * @param name what the page calls it
-     * @param dump the text of it
+     * @param name title of the page
+     * @param dump text of the dump
      * @param file the page; replaced if it exists
-     * @throws IOException if it can't be written
+     * @throws IOException if the page can't be written
      */
     public static void writeDump(final String name, final String dump, final Path file) throws IOException {
         write(name, "a pool at one moment", "dump", dump.replace("<", "\\u003c"), file);
@@ -85,7 +85,7 @@ public final class PicturePage {
                                 data)));
     }
 
-    /** The table, and for each block an index in it; nothing if all are unknown. */
+    /** Formats the names of owners, and for each block an index in them; nothing if all owners are unknown. */
     private static String owners(final Picture picture) {
         if (picture.ownerNames.size() == 1) {
             return "";
@@ -95,7 +95,7 @@ public final class PicturePage {
                 + ",\"owners\":\"" + packed(picture.owners) + "\"";
     }
 
-    /** Little endian, in base 64. */
+    /** Encodes numbers in base 64, little endian. */
     private static String packed(final int[] numbers) {
         final ByteBuffer bytes = ByteBuffer.allocate(Math.multiplyExact(Integer.BYTES, numbers.length))
                 .order(ByteOrder.LITTLE_ENDIAN);

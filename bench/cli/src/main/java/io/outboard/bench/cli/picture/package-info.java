@@ -1,4 +1,4 @@
-/** A page that shows where blocks lay, over time. */
+/** This package makes a page that shows where blocks lay, over time. */
 @NullMarked
 package io.outboard.bench.cli.picture;
 

@@ -6,46 +6,52 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for a layout below a ceiling by depth-first search, for few blocks: from the lowest offset upwards, so each
- * block that is placed lies on the highest of those below it that live with it. A branch ends where some moment has
- * more left to be placed than room above the lowest offset that any of its blocks can still have.
+ * Searches for a layout of few blocks below a ceiling, depth first. Blocks are placed from the lowest offset upwards.
+ * So the offset of the next block is known: the block lies on the highest placed block that is live at the same time as
+ * it. A branch is given up when at some moment the blocks left to place need more than the room above their lowest
+ * possible offset.
  *
- * <p>Placing upwards with this bound is what Moffitt's solver MiniMalloc does (MiniMalloc: a lightweight memory
- * allocator for hardware-accelerated machine learning, ASPLOS 2023); from it is also that a block isn't placed where
- * another one would fit below it. Where we deviate: many short searches in orders that are drawn, in place of few long
- * ones in fixed orders; a search that was lucky takes a few hundred steps, one that wasn't rarely recovers.
+ * <p>Two ideas are from Moffitt's solver MiniMalloc (MiniMalloc: a lightweight memory allocator for
+ * hardware-accelerated machine learning, ASPLOS 2023): placing upwards with this bound, and not placing a block where
+ * another block would fit below it. We deviate in running many short searches in random orders instead of few long ones
+ * in fixed orders: a lucky search takes a few hundred steps, and an unlucky one rarely recovers.
  *
- * <p>Thread-safety: confined to one thread. Cost: a step looks at each block for each moment that it lives in.
+ * <p>Thread-safety: confined to one thread. Cost: a step looks at each block for each moment in which the block lives.
  */
 final class FloorSearch {
 
-    /** Blocks times moments: more would take a millisecond a step. */
+    /** The limit of blocks times moments; a step over more would take a millisecond. */
     private static final long MOST_CELLS = 1 << 18;
 
     private static final int MOST_BLOCKS = 1024;
 
-    /** What orders blocks that could have the same offset; each is drawn around. */
+    /**
+     * The number of criteria by which blocks that could have the same offset are ranked; each rank is varied at random.
+     */
     private static final int KINDS = 5;
 
     private final int count;
     private final int[] sizes;
 
-    /** Moments: stretches of time in which no block ends before one is allocated. */
+    /**
+     * For each block: the first moment of its life, and the moment after its last. A moment is a stretch of allocations
+     * without the end of a block between them.
+     */
     private final int[] from;
 
     private final int[] to;
     private final int[][] together;
 
-    /** What isn't placed yet, at each moment. */
+    /** For each moment: the granules of the live blocks that aren't placed yet. */
     private final long[] left;
 
-    /** The lowest offset that a block that isn't placed can have, by what lies below it. */
+    /** For each block that isn't placed: the lowest offset that the placed blocks below leave it. */
     private final int[] floors;
 
     private final boolean[] placed;
     private final double[] ranks;
 
-    /** The lowest offset that is still possible at each moment. */
+    /** For each moment: the lowest offset that is still possible. */
     private final int[] lowest;
 
     private final int[] raised;
@@ -56,7 +62,7 @@ final class FloorSearch {
     private int ceiling;
     private long stepsLeft;
 
-    /** Null if there are too many blocks. */
+    /** Makes a search; null if there are too many blocks. */
     static @Nullable FloorSearch over(
             final Lifetimes blocks, final SplittableRandom random, final BooleanSupplier goesOn) {
         if (blocks.count() > MOST_BLOCKS) {
@@ -118,8 +124,8 @@ final class FloorSearch {
      * Searches once.
      *
      * @param newCeiling granules; no block may end above it
-     * @param attempt the orders take turns by it
-     * @param mostSteps when to give up
+     * @param attempt number of the attempt, which selects the criterion of the ranks in turn
+     * @param mostSteps number of steps after which the search gives up
      * @return a layout, or null if none was found
      */
     @Nullable
@@ -162,8 +168,8 @@ final class FloorSearch {
     }
 
     /**
-     * Whether all others can be placed at this offset and above, of those at this very offset only ones that come after
-     * the last.
+     * Tells whether all remaining blocks can be placed at {@code offset} or above. A block can be placed exactly at
+     * {@code offset} only if it comes after the block {@code last} in the order of ranks.
      */
     private boolean search(final int done, final int offset, final int last) {
         if (done == count) {
@@ -191,7 +197,7 @@ final class FloorSearch {
         return false;
     }
 
-    /** The lowest end that a block can have that isn't placed; -1 if some moment hasn't room for all of its blocks. */
+    /** Returns the lowest end that a block left to place can have; -1 if a moment lacks room for all of its blocks. */
     private int leastEnd(final int offset) {
         Arrays.fill(lowest, Integer.MAX_VALUE);
         int least = Integer.MAX_VALUE;
@@ -215,12 +221,13 @@ final class FloorSearch {
         return least;
     }
 
-    /** The blocks that may be next, those with low offsets first. */
+    /** Returns the blocks that may be placed next, low offsets first. */
     private int[] candidates(final int offset, final int last, final int leastEnd) {
         final int[] found = new int[count];
         int length = 0;
         for (int block = 0; block < count; block++) {
-            // At one offset the order is that of ranks: all others would be tried again and again.
+            // At one offset, blocks are placed in the order of ranks only; otherwise the same sets would be tried in
+            // every order.
             if (!placed[block]
                     && floors[block] >= offset
                     && floors[block] < leastEnd

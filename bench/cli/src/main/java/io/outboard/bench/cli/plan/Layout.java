@@ -1,6 +1,6 @@
 package io.outboard.bench.cli.plan;
 
-/** Where all blocks lie. Safe for any number of threads: nobody writes to its arrays. */
+/** A layout says where all blocks lie. Safe for any number of threads, because nobody writes to its arrays. */
 final class Layout {
 
     private final int[] offsets;
@@ -13,17 +13,20 @@ final class Layout {
         this.top = top;
     }
 
-    /** Of each block, in granules. */
+    /** Returns the offset of each block, in granules. */
     int[] offsets() {
         return offsets;
     }
 
-    /** In which placing each block at the lowest offset gives these; empty if they were found otherwise. */
+    /**
+     * Returns an order of the blocks that leads to these offsets if each block is placed at the lowest free offset;
+     * empty if the offsets were found in another way.
+     */
     int[] order() {
         return order;
     }
 
-    /** Where the highest block ends, in granules. */
+    /** Returns where the highest block ends, in granules. */
     int top() {
         return top;
     }

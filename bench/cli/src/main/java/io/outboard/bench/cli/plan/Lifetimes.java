@@ -6,15 +6,15 @@ import io.outboard.core.ByteSize;
 import java.util.Arrays;
 
 /**
- * The blocks of a trace: how large each is, and when it lives. Blocks are numbered in the order of their allocations,
- * and time counts allocations: block {@code i} lives from {@code i} to before {@code end(i)}, and two blocks are live
- * together if either is allocated in the other's life.
+ * Lifetimes are the blocks of a trace, with the size and the life of each. Blocks are numbered in the order of their
+ * allocations, and time counts allocations: block {@code i} lives from time {@code i} to before {@code end(i)}. Two
+ * blocks are live together if one of them is allocated in the life of the other.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: 24 host bytes a block.
  */
 final class Lifetimes {
 
-    /** Offsets are ints in the search. */
+    /** The limit of live granules, because offsets are ints in the search. */
     static final long MOST_GRANULES = Integer.MAX_VALUE;
 
     private final long granuleBytes;
@@ -38,7 +38,8 @@ final class Lifetimes {
         this.startOperations = startOperations;
         this.endOperations = endOperations;
         sizes = new int[bytes.length];
-        // Of those that end at a time; a block that is allocated at the same time may have their place.
+        // For each time: the granules of blocks that end then. A block that is allocated at that time may take their
+        // place.
         final long[] ended = new long[bytes.length + 1];
         long live = 0;
         long most = 0;
@@ -62,9 +63,9 @@ final class Lifetimes {
     }
 
     /**
-     * Those of a trace. What is live at its end is taken to live on.
+     * Makes the lifetimes of a trace. Blocks that are live at its end are never freed.
      *
-     * @throws WrongUseException if there are 2^31 granules or more live at a time
+     * @throws WrongUseException if 2^31 granules or more are live at a time
      */
     static Lifetimes of(final Trace trace, final long granuleBytes) {
         final long[] operations = trace.operations();
@@ -94,7 +95,11 @@ final class Lifetimes {
         return new Lifetimes(granuleBytes, bytes, ends, startOperations, endOperations);
     }
 
-    /** Some of these, as if there were no others: the blocks of these numbers, which ascend. */
+    /**
+     * Makes the lifetimes of some blocks alone, as if there were no others.
+     *
+     * @param some numbers of blocks, ascending
+     */
     Lifetimes only(final int[] some) {
         final long[] someBytes = new long[some.length];
         final int[] someEnds = new int[some.length];
@@ -111,7 +116,7 @@ final class Lifetimes {
         return new Lifetimes(granuleBytes, someBytes, someEnds, someStarts, someStops);
     }
 
-    /** The blocks that live at a moment at which so much of the peak is live, or more. They ascend. */
+    /** Returns the blocks that live at a moment when at least this share of the peak is live, ascending. */
     int[] liveAbove(final double shareOfPeak) {
         final double least = peakGranules * shareOfPeak;
         final long[] ended = new long[sizes.length + 1];
@@ -140,37 +145,37 @@ final class Lifetimes {
         return granuleBytes;
     }
 
-    /** Granules. */
+    /** Returns the size of a block, in granules. */
     int size(final int block) {
         return sizes[block];
     }
 
-    /** The first block that isn't allocated in its life. */
+    /** Returns the number of the first block that is allocated after the block's life. */
     int end(final int block) {
         return ends[block];
     }
 
-    /** Bytes as they were asked for. */
+    /** Returns the requested size of a block, in bytes. */
     long bytes(final int block) {
         return bytes[block];
     }
 
-    /** The number of the operation that allocates it. */
+    /** Returns the number of the operation that allocates a block. */
     int startOperation(final int block) {
         return startOperations[block];
     }
 
-    /** The number of the operation that frees it; that of all operations if none does. */
+    /** Returns the number of the operation that frees a block; the number of all operations if none does. */
     int endOperation(final int block) {
         return endOperations[block];
     }
 
-    /** Most granules that are live at a time: no region can be smaller. */
+    /** Returns the most granules that are live at a time; no region can be smaller. */
     long peakGranules() {
         return peakGranules;
     }
 
-    /** The block with which that is reached for the first time. */
+    /** Returns the block whose allocation first reaches that peak. */
     int peak() {
         return peak;
     }

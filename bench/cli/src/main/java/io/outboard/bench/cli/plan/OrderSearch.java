@@ -6,32 +6,36 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for an order of blocks that gives a lower top, beginning with one that is known. Only the blocks matter that
- * live when much is live, and nearly all of a trace's don't: so the search goes over those alone, and then all others
- * are placed around them.
+ * Searches for an order of blocks that gives a lower top than a known order. Only the blocks matter that live at
+ * moments when much is live, and most blocks of a trace don't. So the search covers those blocks alone, and places all
+ * others around them afterwards.
  *
  * <ol>
- *   <li>Blocks are placed in order, each at the lowest offset, up to a ceiling that is a little lower than the top.
- *   <li>One that finds no room moves forward in the order, to a place that is drawn; what was placed from there on
- *       is taken back, and it goes on from there.
- *   <li>When all have found room, all other blocks are placed in the order that they had. If one finds no room,
- *       more blocks matter than were thought to.
+ *   <li>Blocks are placed in order, each at the lowest offset, below a ceiling that is a little lower than the top.
+ *   <li>A block that finds no room moves forward to a random place in the order. The blocks from that place on are
+ *       taken back, and placing continues there.
+ *   <li>When all these blocks have found room, all others are placed in the order that they had. If one of the others
+ *       finds no room, more blocks matter than assumed, and the search starts again with more.
  * </ol>
  *
- * <p>Thread-safety: confined to one thread. Cost: as long as it may; deterministic, but for when it is told to end.
+ * <p>Thread-safety: confined to one thread. Cost: it runs until it is told to end, or until nothing can be gained;
+ * deterministic except for the moment of its end.
  */
 final class OrderSearch {
 
-    /** How much of the peak is live when a block matters; the next if one that doesn't finds no room. */
+    /**
+     * The shares of the peak that must be live at some moment of a block's life for the block to matter. The next share
+     * is used when a block that doesn't matter finds no room.
+     */
     private static final double[] SHARES = {0.9, 0.8, 0.6, 0.0};
 
-    /** The ceiling takes one part in so many of what is above the bound. */
+    /** The ceiling is lower than the top by one part in so many of the difference between top and bound. */
     private static final int CEILING_PARTS = 50;
 
     /**
-     * After so many moves without success it begins anew. On the trace of ResNet-50, of 30, 100, 300, 1,000, 3,000 and
-     * 10,000 with four seeds each and 5 s, 300 came to the lowest top with each seed, and the others with one to three,
-     * or none (2026-11-25).
+     * The number of moves without success after which the search starts anew. On the trace of ResNet-50, 30, 100, 300,
+     * 1,000, 3,000 and 10,000 were tried with four seeds each and 5 s; 300 reached the lowest top with each seed, and
+     * the others with three seeds at most (2026-11-25).
      */
     private static final int PATIENCE = 300;
 
@@ -54,7 +58,7 @@ final class OrderSearch {
         best = known;
     }
 
-    /** The best layout that was found, or the one that was known. */
+    /** Returns the best layout that was found, or the known layout. */
     Layout run() {
         int most = -1;
         for (final double share : SHARES) {
@@ -92,7 +96,7 @@ final class OrderSearch {
                 order = orderOf(some);
                 placement.clear();
             } else {
-                // The square root draws places far in front less often than near ones.
+                // The square root draws places far in front less often than near places.
                 final int to = (int) (placed * Math.sqrt(random.nextDouble()));
                 placed = moveForward(order, placed, to, placement);
             }
@@ -109,13 +113,13 @@ final class OrderSearch {
         return to;
     }
 
-    /** Lower than the top by one granule or more; not below the bound. */
+    /** Returns a ceiling below the top by at least one granule, but not below the bound. */
     private int ceiling() {
         final int above = best.top() - (int) blocks.peakGranules();
         return best.top() - Math.max(1, above / CEILING_PARTS);
     }
 
-    /** The best order of these blocks, by their numbers among these. */
+    /** Returns the best order of these blocks alone, as indexes in {@code some}. */
     private int[] orderOf(final int[] some) {
         final int[] order = new int[some.length];
         int count = 0;

@@ -7,20 +7,20 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
- * Orders in which blocks are placed, each at the lowest offset: which of them is best depends on the trace. Safe for
- * any number of threads.
+ * Makes orders in which blocks are placed, each at the lowest offset. Which order is best depends on the trace. Safe
+ * for any number of threads.
  */
 final class Orders {
 
     /**
-     * Blocks below this part of the peak fill what is left between others: among those of about a size, any order will
-     * do.
+     * The share of the peak, as a power of two, below which a block is small. Small blocks fill gaps between others, so
+     * the order among small blocks of similar size doesn't matter.
      */
     private static final int SMALL_LOG2 = 12;
 
     private Orders() {}
 
-    /** The orders to begin with, the ones that are best most often first. */
+    /** Returns the first orders to try; orders that are often the best come first. */
     static List<Supplier<int[]>> of(final Lifetimes blocks) {
         final IntPredicate isLong = block -> life(blocks, block) > blocks.count() / 2;
         final IntPredicate isAtPeak = block -> block <= blocks.peak() && blocks.end(block) > blocks.peak();
@@ -44,8 +44,9 @@ final class Orders {
     }
 
     /**
-     * The longer life first if sizes are equal. Small blocks stay in the order of their lives, which is fast: near ones
-     * are near.
+     * Orders blocks by size, and blocks of equal size by life, the longer first. Small blocks of similar size stay in
+     * the order of their allocations. Placing in that order is fast, because blocks that follow each other live at near
+     * times.
      */
     private static Comparator<Integer> largestFirst(final Lifetimes blocks) {
         final long small = blocks.peakGranules() >> SMALL_LOG2;

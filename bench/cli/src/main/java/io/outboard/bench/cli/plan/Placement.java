@@ -4,9 +4,10 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocks that are placed one after the other, each at the lowest offset at which it overlaps none that is live with it.
+ * A placement places blocks one after the other, each at the lowest offset at which it overlaps no block that is live
+ * at the same time.
  *
- * <p>Time is cut into stretches of {@value #STRETCH} allocations. Each has a list of the blocks that are placed and
+ * <p>Time is cut into stretches of {@value #STRETCH} allocations. Each stretch has a list of the placed blocks that
  * live in it, in order of offset:
  *
  * <pre>
@@ -17,23 +18,24 @@ import org.jspecify.annotations.Nullable;
  *     +---+----+----+--&gt; time
  * </pre>
  *
- * <p>A block that lives in one stretch is placed by one walk through its list. One that lives in several goes round: in
- * each list it moves up behind what is in its way, until no list has anything there. It never moves above the lowest
- * offset that is free, since all below is taken by a block that was seen.
+ * <p>A block that lives in one stretch is placed by one walk through its list. For a block that lives in several, the
+ * lists are visited in turn. In each list the block moves up past the blocks in its way, until no list has a block in
+ * its way. It never moves above the lowest free offset, since everything below its offset is taken by blocks that were
+ * seen.
  *
- * <p>Thread-safety: confined to one thread. Cost: placing and taking back take a walk through the lists of a block's
+ * <p>Thread-safety: confined to one thread. Cost: placing a block and taking it back are walks through the lists of its
  * life; 16 host bytes for each stretch of each block.
  */
 final class Placement {
 
-    /** What {@link #place} answers if the block would end above the ceiling. */
+    /** The result of {@link #place} if the block would end above the ceiling. */
     static final int NO_ROOM = -1;
 
     private static final int STRETCH = 64;
 
     private static final int STRETCH_LOG2 = Integer.numberOfTrailingZeros(STRETCH);
 
-    /** Of an entry in a list: offset, end, first and last moment of life. */
+    /** The number of fields of an entry in a list: offset, end, first and last moment of life. */
     private static final int ENTRY = 4;
 
     private final Lifetimes blocks;
@@ -49,13 +51,14 @@ final class Placement {
         offsets = new int[blocks.count()];
     }
 
-    /** Takes all back. */
+    /** Takes all blocks back. */
     void clear() {
         Arrays.fill(lengths, 0);
     }
 
     /**
-     * Takes all back and places all in an order, which the layout keeps; null if one finds no room below the ceiling.
+     * Takes all blocks back and places them in an order, which the layout keeps. Returns null if a block finds no room
+     * below the ceiling.
      */
     @Nullable
     Layout placeAll(final int[] order, final int ceiling) {
@@ -75,7 +78,7 @@ final class Placement {
      * Places a block that isn't placed.
      *
      * @param ceiling granules; no block may end above it
-     * @return its offset in granules, or {@link #NO_ROOM}, and nothing changes
+     * @return the block's offset in granules, or {@link #NO_ROOM}, and nothing changes
      */
     int place(final int block, final int ceiling) {
         final int offset = lowest(block, ceiling - blocks.size(block));
@@ -105,7 +108,7 @@ final class Placement {
         return offset <= highest ? offset : NO_ROOM;
     }
 
-    /** The lowest offset from this one up at which nothing of a stretch is in the way. */
+    /** Returns the lowest offset, from {@code from} up, at which no block of a stretch is in the way. */
     private int above(final int stretch, final int from, final int size, final int first, final int last) {
         final int[] list = lists[stretch];
         final int length = lengths[stretch];
@@ -136,7 +139,7 @@ final class Placement {
         }
     }
 
-    /** Takes a block back that is placed. */
+    /** Takes a placed block back. */
     void takeBack(final int block) {
         final int last = blocks.end(block) - 1;
         for (int stretch = block >>> STRETCH_LOG2; stretch <= last >>> STRETCH_LOG2; stretch++) {

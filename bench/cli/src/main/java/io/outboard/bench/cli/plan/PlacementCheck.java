@@ -5,8 +5,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Checks a placement by running the trace: what is live is in a map by offset, and a block must find its place free. It
- * shares nothing with the search. Safe for any number of threads. Cost: O(log live blocks) an operation.
+ * Checks a placement by running the trace. Live blocks are in a map by offset, and the place of each new block must be
+ * free. The check shares nothing with the search. Safe for any number of threads. Cost: O(log live blocks) an
+ * operation.
  */
 final class PlacementCheck {
 
@@ -18,7 +19,8 @@ final class PlacementCheck {
      * @param offsets of the trace's blocks in the order of their allocations, in granules
      * @param granuleBytes the granule
      * @return the bytes that the placement takes, a multiple of the granule
-     * @throws IllegalStateException if two blocks overlap, or one starts before the region: the search is wrong
+     * @throws IllegalStateException if two blocks overlap, or a block starts before the region, which is an error of
+     *     the search
      */
     static long regionBytes(final Trace trace, final int[] offsets, final long granuleBytes) {
         final TreeMap<Long, Long> endsByStart = new TreeMap<>();

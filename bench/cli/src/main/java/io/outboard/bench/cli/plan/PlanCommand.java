@@ -24,7 +24,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code outboard plan}: where the blocks of a recorded trace would best lie. */
+/** {@code outboard plan} computes where the blocks of a recorded trace lie best. */
 @Command(
         name = "plan",
         mixinStandardHelpOptions = true,
@@ -85,7 +85,7 @@ public final class PlanCommand implements Callable<Integer> {
             description = "What to print: a table, or one JSON object a line. Default: ${DEFAULT-VALUE}.")
     private OutputOptions.Format format = OutputOptions.Format.TABLE;
 
-    /** A checked plan. */
+    /** A plan that has been checked. */
     private record Result(Trace trace, Lifetimes blocks, Layout layout, long regionBytes, double searchSeconds) {
 
         long boundBytes() {
@@ -97,7 +97,7 @@ public final class PlanCommand implements Callable<Integer> {
         }
     }
 
-    /** Picocli makes it. */
+    /** Picocli calls this constructor. */
     public PlanCommand() {}
 
     @Override
@@ -124,7 +124,7 @@ public final class PlanCommand implements Callable<Integer> {
     }
 
     private long check() {
-        // Not NaN either.
+        // The negation refuses NaN too.
         if (!(seconds >= 0 && seconds <= MOST_SECONDS)) {
             throw new WrongUseException("--seconds=" + seconds + " must be >= 0 and <= 86400");
         }

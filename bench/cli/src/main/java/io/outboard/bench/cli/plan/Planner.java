@@ -8,21 +8,22 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds where blocks lie in a small region, if all of their lives are known: dynamic storage allocation, which is
- * NP-hard (Garey and Johnson 1979, SR2). First a few orders, each block at the lowest offset; then a search that goes
- * on until there is nothing to gain, or time is out: for few blocks {@link FloorSearch}, for many {@link OrderSearch}.
+ * Finds offsets of blocks in a small region when all their lives are known. The problem is dynamic storage allocation,
+ * which is NP-hard (Garey and Johnson 1979, SR2). First blocks are placed in a few orders, each block at the lowest
+ * offset. Then a search runs until nothing can be gained or time is out: {@link FloorSearch} for few blocks,
+ * {@link OrderSearch} for many.
  *
  * <p>Thread-safety: confined to one thread.
  */
 final class Planner {
 
-    /** Steps of the first searches for each ceiling; twice as many each time that all have failed. */
+    /** The number of steps of the first searches for each ceiling; doubled each time that all searches have failed. */
     private static final long FIRST_STEPS = 2000;
 
-    /** Searches for each ceiling and number of steps. */
+    /** The number of searches for each ceiling and number of steps. */
     private static final int ATTEMPTS = 10;
 
-    /** Ceilings that are tried, in quarters of what lies between the bound and the top. */
+    /** The number of ceilings that are tried, in quarters of the difference between bound and top. */
     private static final int CEILINGS = 4;
 
     private final Lifetimes blocks;
@@ -30,7 +31,7 @@ final class Planner {
     private final BooleanSupplier goesOn;
     private @Nullable Layout best;
 
-    /** What is asked whether to go on is asked often; the first layout is made in any case. */
+    /** {@code goesOn} is asked often whether to continue; the first layout is made in any case. */
     Planner(final Lifetimes blocks, final long seed, final BooleanSupplier goesOn) {
         this.blocks = blocks;
         this.goesOn = goesOn;
@@ -38,9 +39,9 @@ final class Planner {
     }
 
     /**
-     * The best layout that was found.
+     * Returns the best layout that was found.
      *
-     * @throws WrongUseException if none has less than 2^31 granules
+     * @throws WrongUseException if no layout has less than 2^31 granules
      */
     Layout run() {
         final Placement placement = new Placement(blocks);

@@ -1,4 +1,4 @@
-/** Where the blocks of a trace would lie if all of it were known: offline placement, and what checks it. */
+/** This package places the blocks of a trace offline, when the whole trace is known, and checks the result. */
 @NullMarked
 package io.outboard.bench.cli.plan;
 

@@ -10,20 +10,21 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
 /**
- * Files that are there whole or not at all, so that who is interrupted leaves none that is torn. Behind a symbolic link
- * the file that it names is written. What is no regular file, such as a device or a pipe, is written to as it is.
+ * Writes files either whole or not at all, so that an interrupted program leaves no partial file. For a symbolic link,
+ * the file that it points to is written. A path that isn't a regular file, such as a device or a pipe, is written to
+ * directly.
  */
 public final class AtomicFile {
 
     private static final int MOST_LINKS = 40;
 
-    /** What writes a file, over whatever it held. */
+    /** A content writes a file, over whatever the file held. */
     public interface Content {
         /**
-         * Writes it.
+         * Writes the content.
          *
          * @param file the file
-         * @throws IOException if it can't be written
+         * @throws IOException if the file can't be written
          */
         void writeTo(Path file) throws IOException;
     }
@@ -35,7 +36,7 @@ public final class AtomicFile {
      *
      * @param file in a folder that exists
      * @param text in UTF-8
-     * @throws FileSystemException of {@code file}, if it can't be written; then an older file stays as it was
+     * @throws FileSystemException of {@code file}, if it can't be written; an older file then stays as it was
      */
     public static void write(final Path file, final String text) throws IOException {
         write(file, to -> Files.writeString(to, text));
@@ -45,12 +46,12 @@ public final class AtomicFile {
      * Writes a file, in place of what it held.
      *
      * @param file in a folder that exists
-     * @param content what writes it, under another name at first
+     * @param content writes the file, under another name at first
      * @throws FileSystemException as {@link #write(Path, String)}
      */
     public static void write(final Path file, final Content content) throws IOException {
         try {
-            // The kernel follows a link to a pipe that has no name.
+            // Only the kernel can follow a link to a pipe without a name, so such a link is written to directly.
             if (Files.exists(file) && !Files.isRegularFile(file)) {
                 content.writeTo(file);
             } else {
@@ -89,7 +90,7 @@ public final class AtomicFile {
         return target;
     }
 
-    /** For who reads it after the file's name. */
+    /** Returns a reason that reads well after the file's name. */
     private static String reasonOf(final IOException e) {
         if (e instanceof NoSuchFileException) {
             return "must be in a folder that exists";

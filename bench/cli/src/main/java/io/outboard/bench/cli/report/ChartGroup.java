@@ -4,8 +4,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Charts of one kind that share a legend and a vertical scale, so that they can be compared at a glance. Each has its
- * numbers in a table below it. What a kind looks like (axes, units) is written in {@code report.js}.
+ * A chart group has charts of one kind that share a legend and a vertical scale, so that they can be compared at a
+ * glance. Each chart has its numbers in a table below it. The look of a kind (axes, units) is defined in
+ * {@code report.js}.
  */
 public final class ChartGroup {
 
@@ -17,7 +18,7 @@ public final class ChartGroup {
     private final StringBuilder lines = new StringBuilder();
 
     /**
-     * An empty group.
+     * Makes an empty group.
      *
      * @param kind name of the kind in {@code report.js}
      * @param xTitle what the axis from left to right shows, with its unit
@@ -38,7 +39,7 @@ public final class ChartGroup {
         line(series, x, y, false);
     }
 
-    /** Adds single points that were measured elsewhere, joined across gaps, as {@link #line}. */
+    /** Adds single points that were measured elsewhere, like {@link #line} but joined across gaps. */
     public void points(final Series series, final double[] x, final double[] y) {
         line(series, x, y, true);
     }
@@ -61,10 +62,10 @@ public final class ChartGroup {
     }
 
     /**
-     * Makes a figure of the lines added since the last one.
+     * Makes a figure of the lines added since the last figure.
      *
-     * @param title what it shows
-     * @param label what it shows, for those who cannot see it
+     * @param title what the figure shows
+     * @param label what the figure shows, for those who cannot see it
      * @param tableTitle what the table holds
      * @param table the same numbers
      * @param open whether the table is short enough to be open from the start

@@ -5,14 +5,14 @@ import java.io.StringReader;
 import java.io.UncheckedIOException;
 import java.util.Properties;
 
-/** Chart.js as it lies on the class path, in the shape in which a page can carry it. */
+/** Loads Chart.js from the class path and makes it safe to embed in a page. */
 final class ChartLibrary {
 
     private static final String DESCRIPTOR = "/META-INF/maven/org.webjars.npm/chart.js/pom.properties";
 
     private ChartLibrary() {}
 
-    /** The version on the class path; the build alone decides it. */
+    /** Returns the version on the class path, which the build determines. */
     static String version() {
         final Properties descriptor = new Properties();
         try {
@@ -23,15 +23,16 @@ final class ChartLibrary {
         return descriptor.getProperty("version", "");
     }
 
-    /** The library's script, its licence notice included. */
+    /** Returns the library's script, including its licence notice. */
     static String script() {
         final String path = "/META-INF/resources/webjars/chart.js/" + version() + "/dist/chart.umd.js";
-        // A browser's developer tools would look for the source map beside the page.
+        // Without this, a browser's developer tools would look for the source map beside the page.
         return embeddable(Template.load(path)).replaceAll("(?m)^//# sourceMappingURL=.*$", "");
     }
 
     /**
-     * A script in which nothing ends the script element or opens a comment; inside a JavaScript string both are equal.
+     * Escapes whatever would end the script element or open a comment; a JavaScript string means the same with the
+     * escapes.
      */
     static String embeddable(final String script) {
         return script.replaceAll("(?i)</(script)", "<\\\\/$1").replace("<!--", "<\\!--");

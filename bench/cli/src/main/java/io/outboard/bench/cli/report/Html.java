@@ -3,14 +3,14 @@ package io.outboard.bench.cli.report;
 /** Escapes text for the two languages that the page embeds it in. */
 public final class Html {
 
-    /** What a cell shows where nothing was measured: an en dash. */
+    /** The text of a cell without a measured value, an en dash. */
     public static final String NONE = "\u2013";
 
     private static final char REPLACEMENT = '\uFFFD';
 
     private Html() {}
 
-    /** Text as it must stand in an element's content or in a quoted attribute. */
+    /** Escapes text for an element's content or a quoted attribute. */
     public static String escape(final String text) {
         final StringBuilder escaped = new StringBuilder(text.length() + 16);
         for (int i = 0; i < text.length(); i++) {
@@ -28,7 +28,8 @@ public final class Html {
     }
 
     /**
-     * A JSON string that can stand inside a script element: nothing in it can close the element or open a comment.
+     * Makes a JSON string that can stand inside a script element: nothing in it can close the element or open a
+     * comment.
      *
      * @param text the content
      * @return the string with its quotes
@@ -50,7 +51,7 @@ public final class Html {
     }
 
     /**
-     * A JSON array.
+     * Makes a JSON array.
      *
      * @param numbers the elements; NaN becomes null
      * @return the array
@@ -63,7 +64,7 @@ public final class Html {
         return json.append(']').toString();
     }
 
-    /** A number as short as it can be written exactly; "null" for NaN. */
+    /** Formats a number as short as it can be written exactly; "null" for NaN. */
     public static String number(final double number) {
         if (Double.isNaN(number)) {
             return "null";

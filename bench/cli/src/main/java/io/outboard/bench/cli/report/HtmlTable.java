@@ -4,18 +4,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A table of numbers: a heading for every row and column, the columns in named groups if there are several kinds. On a
- * phone, or with more columns than a page has room for, every row becomes a block of its own with its numbers below its
- * name, each with its heading. Every number also stands there in full, for programs and for whoever copies it.
+ * A table of numbers has a heading for every row and column, and its columns are in named groups if there are several
+ * kinds. On a phone, or with more columns than fit a page, every row becomes a block with its name and, below it, its
+ * numbers with their headings. The page also holds every number in full, for programs and for copying.
  */
 public final class HtmlTable {
 
     /**
-     * A number.
+     * A cell holds a number.
      *
-     * @param exact the number in full; NaN if it was not measured, or is none
-     * @param text the number as people read it, or what stands there in its place
-     * @param remarkable whether it stands out
+     * @param exact the number in full; NaN if it was not measured, or if the text is no number
+     * @param text the number as people read it, or a text in its place
+     * @param remarkable whether the cell stands out
      */
     public record Cell(double exact, String text, boolean remarkable) {
 
@@ -31,7 +31,7 @@ public final class HtmlTable {
             final String content = Double.isNaN(exact)
                     ? Html.escape(text)
                     : "<data value=\"" + Html.number(exact) + "\">" + Html.escape(text) + "</data>";
-            // A dash has no heading, so that a phone leaves it out.
+            // A cell with a dash has no heading, so that a phone omits it.
             final String of = text.equals(Html.NONE) ? "" : " data-of=\"" + Html.escape(heading) + "\"";
             return "<td" + attribute + of + ">" + content + "</td>";
         }
@@ -46,7 +46,7 @@ public final class HtmlTable {
     private final StringBuilder body = new StringBuilder();
 
     /**
-     * An empty table.
+     * Makes an empty table.
      *
      * @param label what the table shows, for those who hear it
      * @param corner heading of the row headings
@@ -56,7 +56,10 @@ public final class HtmlTable {
         this.corner = corner;
     }
 
-    /** Adds a column; neighbours of one group share its heading, and without any group there is no line for them. */
+    /**
+     * Adds a column. Adjacent columns of one group share its heading; if no column has a group, the line of groups is
+     * omitted.
+     */
     public void column(final String group, final String heading) {
         groups.add(group);
         headings.add(heading);
@@ -95,7 +98,7 @@ public final class HtmlTable {
                     .append("</th>");
         }
         final String name = Html.escape(label);
-        // A table that is longer than a screen waits until it is asked for.
+        // A table that is longer than a screen is folded until the reader opens it.
         final boolean isFolded = headings.size() > MOST_COLUMNS;
         return (isFolded
                         ? "<details><summary>" + name + ", in numbers</summary>\n<div class=\"scroll many\""

@@ -4,21 +4,21 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One JSON object on one line, keys in the order that they were put. Null and numbers that aren't finite become {@code
- * null}. Confined to one thread.
+ * Builds a JSON object on one line, with keys in the order in which they were put. Null and numbers that aren't finite
+ * become {@code null}. Confined to one thread.
  */
 public final class JsonLine {
 
     private final StringBuilder text = new StringBuilder("{");
 
-    /** An object without keys. */
+    /** Makes an object without keys. */
     public JsonLine() {}
 
     /**
-     * Adds a member.
+     * Adds a text.
      *
-     * @param key its name, not put before
-     * @param value a text; null becomes null
+     * @param key name of the member, not put before
+     * @param value the text; null becomes null
      * @return this
      */
     public JsonLine put(final String key, final @Nullable String value) {
@@ -26,10 +26,10 @@ public final class JsonLine {
     }
 
     /**
-     * Adds a member.
+     * Adds a whole number.
      *
-     * @param key its name, not put before
-     * @param value a whole number; null becomes null
+     * @param key name of the member, not put before
+     * @param value the number; null becomes null
      * @return this
      */
     public JsonLine put(final String key, final @Nullable Long value) {
@@ -37,10 +37,10 @@ public final class JsonLine {
     }
 
     /**
-     * Adds a member.
+     * Adds a number.
      *
-     * @param key its name, not put before
-     * @param value a number; what isn't finite becomes null, since JSON has no such numbers
+     * @param key name of the member, not put before
+     * @param value the number; becomes null if it isn't finite, since JSON has no such numbers
      * @param decimals how many digits behind the point to keep, 0 or more
      * @return this
      */
@@ -49,10 +49,10 @@ public final class JsonLine {
     }
 
     /**
-     * Adds a member.
+     * Adds an object.
      *
-     * @param key its name, not put before
-     * @param object an object
+     * @param key name of the member, not put before
+     * @param object the object
      * @return this
      */
     public JsonLine put(final String key, final JsonLine object) {

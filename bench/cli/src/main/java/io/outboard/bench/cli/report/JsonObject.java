@@ -7,7 +7,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One JSON object of a result file: strings, numbers, nulls, and objects of those one level down.
+ * Holds one JSON object of a result file: strings, numbers, nulls, and objects of these values one level down.
  *
  * <p>An absent key and a key whose value is null mean the same: not measured. Immutable, so safe for any number of
  * threads.
@@ -22,20 +22,20 @@ public final class JsonObject {
         this.members = Collections.unmodifiableMap(new LinkedHashMap<>(members));
     }
 
-    /** The keys, in the order of the file. */
+    /** Returns the keys, in the order of the file. */
     public Set<String> keys() {
         return members.keySet();
     }
 
-    /** Where the object stands, for error messages: file and line. */
+    /** Returns where the object stands, file and line, for error messages. */
     String where() {
         return where;
     }
 
     /**
-     * A string, or a number as it stands in the file.
+     * Returns a string, or a number as text.
      *
-     * @return the text, or "" when it is null or absent
+     * @return the text, or "" if the value is null or absent
      * @throws IllegalArgumentException if the value is an object
      */
     public String text(final String key) {
@@ -52,9 +52,9 @@ public final class JsonObject {
     }
 
     /**
-     * A string that must be there.
+     * Returns a string that must be present.
      *
-     * @throws IllegalArgumentException if it is null, absent, empty or not a string
+     * @throws IllegalArgumentException if the value is null, absent, empty or not a string
      */
     public String requiredText(final String key) {
         final String text = text(key);
@@ -65,9 +65,9 @@ public final class JsonObject {
     }
 
     /**
-     * A number.
+     * Returns a number.
      *
-     * @return the number, or NaN when it is null or absent
+     * @return the number, or NaN if the value is null or absent
      * @throws IllegalArgumentException if the value is a string or an object
      */
     public double number(final String key) {
@@ -76,9 +76,9 @@ public final class JsonObject {
     }
 
     /**
-     * A nested object.
+     * Returns a nested object.
      *
-     * @return the object; an empty one when it is null or absent
+     * @return the object; an empty one if the value is null or absent
      * @throws IllegalArgumentException if the value is a string or a number
      */
     public JsonObject object(final String key) {

@@ -5,9 +5,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A strict reader for the JSON that result files are made of: one object, whose values are strings, numbers, null, or
- * objects of those one level down. The grammar is that of RFC 8259 without arrays, booleans and deeper nesting, which
- * no result file has; a key may not stand twice in one object.
+ * Reads strictly the JSON of result files: one object, whose values are strings, numbers, null, or objects of these
+ * values one level down. The grammar is that of RFC 8259 without arrays, booleans and deeper nesting, which no result
+ * file has; a key may not occur twice in one object.
  *
  * <p>Confined to one thread.
  */
@@ -27,7 +27,7 @@ public final class JsonReader {
     }
 
     /**
-     * Reads one object and nothing behind it but white space.
+     * Reads one object, which only white space may follow.
      *
      * @param file the file's name, for error messages
      * @param firstLine the number of the line on which {@code text} begins, from 1
@@ -189,7 +189,7 @@ public final class JsonReader {
         int code = 0;
         for (int i = 0; i < 4; i++) {
             final char next = peek();
-            // Character.digit also takes digits of other scripts.
+            // The range is checked because Character.digit also accepts digits of other scripts.
             final int digit = next < 128 ? Character.digit(next, 16) : -1;
             if (digit < 0) {
                 throw error("\\u must be followed by four hexadecimal digits");
@@ -208,7 +208,8 @@ public final class JsonReader {
     }
 
     /**
-     * The next character, or NUL at the end; a NUL in the text is taken by no rule, so the two need no telling apart.
+     * Returns the next character, or NUL at the end. No rule accepts a NUL in the text, so the two cases need not be
+     * distinguished.
      */
     private char peek() {
         return position < text.length() ? text.charAt(position) : '\0';

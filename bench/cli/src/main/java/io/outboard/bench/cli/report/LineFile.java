@@ -4,8 +4,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Names of files with one JSON object a line: they end in {@code .jsonl}, and in {@code .json} where an older version
- * wrote them, though none was JSON as a whole. Safe for any number of threads.
+ * Names files with one JSON object a line. Such names end in {@code .jsonl}. An older version used {@code .json},
+ * although none of these files was JSON as a whole. Safe for any number of threads.
  */
 public final class LineFile {
 
@@ -15,21 +15,21 @@ public final class LineFile {
     private LineFile() {}
 
     /**
-     * What a file is called today.
+     * Returns the current name of a file.
      *
      * @param name of a file
-     * @return the name, with {@code .jsonl} where it ends in {@code .json}: right for files of one object a line
+     * @return the name, with {@code .jsonl} in place of {@code .json}; only right for files of one object a line
      */
     public static String nameOf(final String name) {
         return name.endsWith(OLD_ENDING) ? name.replace(OLD_ENDING, ENDING) : name;
     }
 
     /**
-     * A folder's file, which may have the old name.
+     * Returns a file in a folder, which may have the old name.
      *
-     * @param folder where it is
-     * @param name as it is today
-     * @return the old file if there is no other
+     * @param folder where the file is
+     * @param name current name of the file
+     * @return the file of the old name if only that exists
      */
     public static Path in(final Path folder, final String name) {
         final Path file = folder.resolve(name);

@@ -6,9 +6,9 @@ import java.util.Locale;
 import java.util.function.DoubleFunction;
 
 /**
- * Bars over a logarithmic axis, several for each name, each with its number behind it: a picture in SVG that needs no
- * script, inside a page or as a file of its own. Its colours are those of {@code report.css}, in light and dark.
- * Confined to one thread.
+ * A chart of bars over a logarithmic axis, several bars for each name, each with its number behind it. It is an SVG
+ * image that needs no script, inside a page or as a file of its own. Its colours are those of {@code report.css}, in
+ * light and dark. Confined to one thread.
  */
 public final class LogBars {
 
@@ -19,11 +19,11 @@ public final class LogBars {
     private static final int MANY = 7;
 
     /**
-     * One bar.
+     * A bar of the chart.
      *
-     * @param tag what tells it from others of its name
-     * @param value its length, > 0, else it is drawn as the shortest
-     * @param text its number, for people
+     * @param tag what distinguishes the bar from others of its name
+     * @param value length of the bar; if it isn't > 0, the bar is drawn as the shortest
+     * @param text the number, for people
      */
     public record Bar(String tag, double value, String text) {}
 
@@ -36,12 +36,12 @@ public final class LogBars {
     private final List<Row> rows = new ArrayList<>();
 
     /**
-     * No bars yet.
+     * Makes a chart without bars.
      *
      * @param title what is shown
      * @param axis title of the axis, with its unit
-     * @param shortest what is less is drawn as this, since a logarithmic axis has no zero
-     * @param tick a number of the axis, for people
+     * @param shortest lower values are drawn as this one, since a logarithmic axis has no zero
+     * @param tick formats a number of the axis for people
      */
     public LogBars(final String title, final String axis, final double shortest, final DoubleFunction<String> tick) {
         this.title = title;
@@ -50,7 +50,7 @@ public final class LogBars {
         this.tick = tick;
     }
 
-    /** Adds bars of one name; those without a value are left out, and the name too where there is none. */
+    /** Adds bars of one name. Bars without a value are left out; so is a name without bars. */
     public void row(final Series look, final String name, final List<Bar> bars) {
         final List<Bar> measured =
                 bars.stream().filter(bar -> !Double.isNaN(bar.value())).toList();
@@ -63,13 +63,13 @@ public final class LogBars {
         return rows.isEmpty();
     }
 
-    /** For a page: one that is wide, and one for a phone, of which the style sheet shows what fits. */
+    /** Returns the chart for a page, once wide and once for a phone; the style sheet shows the one that fits. */
     public String html() {
         return "<div class=\"logbars\">\n<p>" + Html.escape(title) + "</p>\n" + svg(620, "wide", "")
                 + svg(390, "narrow", "") + "</div>\n";
     }
 
-    /** As a file. */
+    /** Returns the chart as a file of its own. */
     public String file() {
         final String css = Template.load("report.css");
         final String colours = css.substring(css.indexOf(":root"), css.indexOf("* {"));
@@ -187,7 +187,7 @@ public final class LogBars {
                 Html.escape(text));
     }
 
-    /** The numbers, for those who can't see the bars. */
+    /** Returns the numbers, for those who can't see the bars. */
     private String label() {
         final StringBuilder label = new StringBuilder(title).append(". ");
         for (final Row row : rows) {

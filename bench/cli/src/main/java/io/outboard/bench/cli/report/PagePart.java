@@ -4,14 +4,14 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * What a page shows of one file of results, if the folder has it.
+ * A page part shows one file of results, if the folder has that file.
  *
- * @param fileName its name in the folder: one JSON object a line
- * @param sections makes the sections, in the order of the page; one at least
+ * @param fileName name of the file in the folder, which has one JSON object a line
+ * @param sections makes the sections, in the order of the page; at least one
  */
 public record PagePart(String fileName, Function<ResultFolder, List<Section>> sections) {
 
-    /** A part of one section. */
+    /** Makes a part of one section. */
     public static PagePart of(final String fileName, final Function<ResultFolder, Section> section) {
         return new PagePart(fileName, folder -> List.of(section.apply(folder)));
     }

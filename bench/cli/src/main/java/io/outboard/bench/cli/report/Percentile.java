@@ -4,29 +4,29 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /**
- * The percentiles that results have, and the one rule by which each of them is found: the smallest latency that at
- * least so many percent of all operations don't exceed (nearest rank), to the three digits that a histogram keeps. What
- * reading the clock takes has been subtracted from every latency before. Tables, charts and pages show these numbers as
- * they were written, and read none off a curve.
+ * These are the percentiles that results have. A percentile is the smallest latency that at least so many percent of
+ * all operations don't exceed (nearest rank), to the three digits that a histogram keeps. The time of reading the clock
+ * was subtracted from every latency before. Tables, charts and pages show these numbers as they were written, and never
+ * derive one from a curve.
  */
 public enum Percentile {
     /** The median. */
     P50("p50", "p50", 50),
     /** One operation in a hundred takes longer. */
     P99("p99", "p99", 99),
-    /** One in a thousand. */
+    /** One operation in a thousand takes longer. */
     P999("p999", "p99.9", 99.9),
-    /** One in ten thousand. */
+    /** One operation in ten thousand takes longer. */
     P9999("p9999", "p99.99", 99.99),
-    /** One in a hundred thousand; of runs that are long enough. */
+    /** One operation in a hundred thousand takes longer; only runs that are long enough have this percentile. */
     P99999("p99999", "p99.999", 99.999),
-    /** The slowest. */
+    /** The slowest operation. */
     MAX("max", "max", 100);
 
-    /** Those of every result. */
+    /** The percentiles of every result. */
     public static final List<Percentile> OF_RESULTS = List.of(P50, P99, P999, P9999, MAX);
 
-    /** Those that a picture shows. */
+    /** The percentiles that a picture shows. */
     public static final List<Percentile> OF_PICTURES = List.of(P50, P99, P999);
 
     private final String key;
@@ -40,7 +40,7 @@ public enum Percentile {
     }
 
     /**
-     * Its name in result files.
+     * Returns the name in result files.
      *
      * @return for example {@code p999}
      */
@@ -49,7 +49,7 @@ public enum Percentile {
     }
 
     /**
-     * Its name for people.
+     * Returns the name for people.
      *
      * @return for example {@code p99.9}
      */
@@ -58,10 +58,10 @@ public enum Percentile {
     }
 
     /**
-     * Its value.
+     * Returns the value of this percentile.
      *
      * @param latencies in nanoseconds
-     * @return nanoseconds; NaN if there is none at all
+     * @return nanoseconds; NaN if there are no latencies
      */
     public double of(final Histogram latencies) {
         return latencies.getTotalCount() == 0 ? Double.NaN : latencies.getValueAtPercentile(percent);

@@ -13,19 +13,19 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Makes {@code report.html} from the results in a folder: one page that carries its style, scripts and data and asks
- * the network for nothing. Tables are complete without scripts; charts are drawn by the browser.
+ * Makes {@code report.html} from the results in a folder: one page that carries its style, scripts and data and needs
+ * no network. Tables are complete without scripts; charts are drawn by the browser.
  *
- * <p>What a page can show is its caller's to say: each part is about one file of the folder, and what belongs to its
- * lines. A file that is missing is left out of the page; what is malformed is an error. {@code environment.json}, if it
- * was written, says what the results were made on and by.
+ * <p>The caller decides which parts a page can show. Each part is about one file of the folder and the other files that
+ * belong to its lines. A missing file is left out of the page; a malformed file is an error. {@code environment.json},
+ * if it was written, tells which machine and command made the results.
  *
  * <p>Safe for any number of threads, as long as each writes to its own folder. The page is held in host memory until it
  * is complete: about 0.3 MiB and the size of the result files.
  */
 public final class ReportPage {
 
-    /** Name of the page within its folder. */
+    /** The name of the page within its folder. */
     public static final String FILE_NAME = "report.html";
 
     private static final Map<String, String> ENVIRONMENT = environmentLabels();
@@ -33,13 +33,13 @@ public final class ReportPage {
     private ReportPage() {}
 
     /**
-     * Writes the page of a folder, in place of an older one.
+     * Writes the page of a folder, in place of an older page.
      *
      * @param directory the folder that holds the results and receives the page
      * @param parts what to show, if the folder has it
      * @return the page
-     * @throws IllegalArgumentException if the folder is missing or has no results, or a file is malformed;
-     *     the message is one line that names the file, the line and the rule. No page was written, an older one stays
+     * @throws IllegalArgumentException if the folder is missing or has no results, or a file is malformed; the message
+     *     is one line that names the file, the line and the rule. No page was written, an older page stays
      * @throws IOException if a file cannot be read or the page cannot be written; an older page stays
      */
     public static Path write(final Path directory, final List<PagePart> parts) throws IOException {
@@ -87,7 +87,7 @@ public final class ReportPage {
                         Map.entry("script", ChartLibrary.embeddable(Template.load("report.js")))));
     }
 
-    /** That of the first section that has one. */
+    /** Returns the headline of the first section that has one. */
     private static Headline headline(final List<Section> sections) throws IOException {
         for (final Section section : sections) {
             final Optional<Headline> headline = section.headline();
@@ -98,7 +98,7 @@ public final class ReportPage {
         return new Headline(sections.stream().map(Section::title).collect(Collectors.joining(", ")), List.of());
     }
 
-    /** Names with hyphens in one piece. */
+    /** Returns the sentence in HTML; names with hyphens are kept on one line. */
     private static String sentence(final Headline headline) {
         return Html.escape(headline.sentence()).replaceAll("\\b[a-z]+(-[a-z]+)+\\b", "<span class=\"name\">$0</span>");
     }
@@ -138,7 +138,8 @@ public final class ReportPage {
         if (!code) {
             return Html.escape(text);
         }
-        // Browsers break lines behind a hyphen, which tears options from their dashes: words are kept whole.
+        // Browsers break lines behind a hyphen, which would separate options from their dashes, so words are kept
+        // whole.
         return Pattern.compile(" ")
                 .splitAsStream(text)
                 .map(word -> "<span>" + Html.escape(word) + "</span>")

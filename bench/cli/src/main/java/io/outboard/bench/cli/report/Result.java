@@ -7,24 +7,25 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * One line of {@code results.jsonl}: what one strategy, or one of the driver's own allocators, did on one trace.
+ * A result is one line of {@code results.jsonl}: what one strategy, or one of the driver's own allocators, did on one
+ * trace.
  *
  * @param trace name of the trace
  * @param strategy name of the strategy or baseline
- * @param name the strategy, and what tells the result from others of this strategy and trace
- * @param files what the names of its files begin with; empty if it has none of its own
+ * @param name the strategy, and what distinguishes the result from others of this strategy and trace
+ * @param files the first part of the names of its files; empty if it has no files of its own
  * @param values the whole line
  */
 public record Result(String trace, String strategy, String name, String files, JsonObject values) {
 
-    /** The baseline that speed-ups are told against. */
+    /** The baseline that speed-ups refer to. */
     public static final String CUDA_MALLOC = DriverAllocators.CUDA_MALLOC;
 
     private static final List<String> DISTINCTIONS = List.of("reusePolicy", "device");
 
     /**
-     * The results of a folder. Those of one trace and strategy are told apart by reuse policy and device, if they
-     * differ in these, else by number.
+     * Makes the results of a folder. Results of one trace and strategy are distinguished by reuse policy and device, if
+     * they differ in these, else by number.
      */
     static List<Result> ofLines(final List<JsonObject> lines) {
         final List<Result> results = new ArrayList<>();
@@ -65,27 +66,29 @@ public record Result(String trace, String strategy, String name, String files, J
         return isBaseline(strategy);
     }
 
-    /** A number of the line, or NaN where it was not measured. */
+    /** Returns a number of the line, or NaN if it was not measured. */
     public double number(final String key) {
         return values.number(key);
     }
 
-    /** A number one level down, or NaN where it was not measured. */
+    /** Returns a number one level down, or NaN if it was not measured. */
     public double number(final String object, final String key) {
         return values.object(object).number(key);
     }
 
-    /** What so many of the allocations or frees took at most, in nanoseconds; NaN where it was not measured. */
+    /** Returns a percentile of the allocations' or frees' latencies, in nanoseconds; NaN if it was not measured. */
     public double latencyNs(final String operation, final Percentile percentile) {
         return number(operation, percentile.key());
     }
 
-    /** Allocations that found no memory: then speed is no merit. */
+    /** Tells whether allocations found no memory; the speed of such a result is no merit. */
     public boolean hasFailures() {
         return number("failures") > 0;
     }
 
-    /** The smallest region that serves the trace, as a multiple of peak live bytes; NaN where it was not measured. */
+    /**
+     * Returns the smallest region that serves the trace, as a multiple of peak live bytes; NaN if it was not measured.
+     */
     public double regionOverLive() {
         return number("smallestRegionBytes") / number("peakLiveBytes");
     }

@@ -14,12 +14,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The result files of one folder. Every file is found through the folder's own list of names, so that no trace name,
- * whatever it holds, can lead out of the folder.
+ * Reads the result files of one folder. Every file is found through the folder's own list of names, so that no trace
+ * name, whatever it holds, can lead out of the folder.
  */
 public final class ResultFolder {
 
-    /** What strategies did. */
+    /** The file with the results of strategies. */
     public static final String RESULTS = "results.jsonl";
 
     private static final String ENVIRONMENT = "environment.json";
@@ -42,8 +42,8 @@ public final class ResultFolder {
      * Opens a folder and reads its results and environment.
      *
      * @param parts what to show
-     * @throws IllegalArgumentException if there is no such folder, nothing to show in it, or one of the two files
-     *     breaks a rule
+     * @throws IllegalArgumentException if there is no such folder, if the folder has nothing to show, or if one of the
+     *     two files breaks a rule
      * @throws IOException if the folder or a file cannot be read
      */
     public static ResultFolder open(final Path directory, final List<PagePart> parts) throws IOException {
@@ -63,17 +63,17 @@ public final class ResultFolder {
         return new ResultFolder(directory, names);
     }
 
-    /** Results by trace, both in the order of the file. */
+    /** Returns the results by trace, both in the order of the file. */
     public Map<String, List<Result>> resultsByTrace() {
         return results.stream().collect(Collectors.groupingBy(Result::trace, LinkedHashMap::new, Collectors.toList()));
     }
 
-    /** What the results of all traces are called, in the order of the file. */
+    /** Returns the names of the results of all traces, in the order of the file. */
     public List<String> names() {
         return results.stream().map(Result::name).distinct().collect(Collectors.toList());
     }
 
-    /** What the results were made on and by; without keys when the folder does not say. */
+    /** Returns which machine and command made the results; without keys if the folder does not say. */
     public JsonObject environment() {
         return environment;
     }
@@ -82,7 +82,7 @@ public final class ResultFolder {
         return fileNames.contains(name);
     }
 
-    /** The folder's name for a file, for error messages. */
+    /** Returns the path of a file in this folder, for error messages. */
     public String path(final String name) {
         return LineFile.in(directory, name).toString();
     }
@@ -92,12 +92,12 @@ public final class ResultFolder {
     }
 
     /**
-     * What a file that the folder contains holds, a result a line, besides blank ones.
+     * Reads a file of the folder that has one result a line, besides blank lines.
      *
      * @param <T> what a line becomes
      * @param name the file's name
-     * @param reader reads one
-     * @return in the order of the file
+     * @param reader reads a line
+     * @return results in the order of the file
      * @throws IllegalArgumentException if a line breaks a rule; names file, line and rule
      * @throws IOException if the file cannot be read
      */
@@ -112,7 +112,7 @@ public final class ResultFolder {
         return results;
     }
 
-    /** Reads a line, of a file and of a number that errors name. */
+    /** Reads a line; errors name its file and its number. */
     @FunctionalInterface
     public interface LineReader<T> {
 
@@ -120,10 +120,10 @@ public final class ResultFolder {
     }
 
     /**
-     * What a file that the folder contains holds besides blank lines and comments.
+     * Reads the lines of a file of the folder, without blank lines and comments.
      *
      * @param name the file's name
-     * @param heading says whether a line is the heading, which has to come first
+     * @param heading tells whether a line is the heading, which has to come first
      * @param headingText the heading, for the error
      * @return the lines after the heading
      * @throws IllegalArgumentException if there is no heading; names file and line
@@ -149,7 +149,7 @@ public final class ResultFolder {
         return data.subList(1, data.size());
     }
 
-    /** A line, and where it stands, as {@code file:line}. */
+    /** A line, and its place as {@code file:line}. */
     public record DataLine(String where, String text) {}
 
     private List<Result> readResults() throws IOException {

@@ -5,21 +5,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** A file of figures as one table: a row for each line, a column for each number. */
+/** Shows a file of figures as one table, with a row for each line and a column for each number. */
 public final class ResultsSection implements Section {
 
     /**
-     * What a file of figures holds.
+     * A kind says what a file of figures holds.
      *
-     * @param fileName its name in the folder: one JSON object a line
-     * @param title what it shows
-     * @param rows keys of what tells one line from the others
+     * @param fileName name of the file in the folder, which has one JSON object a line
+     * @param title what the file shows
+     * @param rows keys of the values that distinguish one line from the others
      * @param numbers keys of numbers
-     * @param latencies keys of objects with percentiles, in nanoseconds, or ratios of these
+     * @param latencies keys of objects with percentiles, in nanoseconds, or with ratios of percentiles
      */
     public record Kind(String fileName, String title, List<String> rows, List<String> numbers, List<String> latencies) {
 
-        /** The part of a page that shows it. */
+        /** Returns the part of a page that shows this kind of file. */
         public PagePart part() {
             return PagePart.of(fileName, folder -> new ResultsSection(folder, this));
         }

@@ -3,14 +3,14 @@ package io.outboard.bench.cli.report;
 import java.io.IOException;
 import java.util.Optional;
 
-/** A part of the page that stands for itself: what it shows comes from its own files of the folder. */
+/** A section is an independent part of the page, made from files of the folder that no other section shows. */
 public interface Section {
 
-    /** What the table of contents calls it; plain text. */
+    /** Returns the title in the table of contents, plain text. */
     String title();
 
     /**
-     * The part's content below its heading.
+     * Returns the content below the heading.
      *
      * @return HTML
      * @throws IllegalArgumentException if a file breaks a rule; names file, line and rule
@@ -19,9 +19,9 @@ public interface Section {
     String html() throws IOException;
 
     /**
-     * What it comes to, for the head of a page that it is the first to say that of.
+     * Returns a summary of the section. The head of the page shows the summary of the first section that has one.
      *
-     * @return nothing if that can't be said in a sentence
+     * @return nothing if the section can't be summarised in a sentence
      * @throws IllegalArgumentException as {@link #html}
      * @throws IOException as {@link #html}
      */

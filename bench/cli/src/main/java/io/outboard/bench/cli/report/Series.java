@@ -8,20 +8,20 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * How a line looks in charts, legends and tables. Colours and dashes are names of properties in {@code report.css},
- * which has one set of values for light and one for dark. This class alone gives colours away.
+ * A series says how a line looks in charts, legends and tables. Colours and dashes are names of properties in
+ * {@code report.css}, which has one set of values for light and one for dark. Only this class assigns colours.
  *
  * @param name what the line shows
  * @param colour property that holds the colour
  * @param dash property that holds the dash
- * @param hidden whether the line waits to be switched on
+ * @param hidden whether the line is hidden until it is switched on
  */
 public record Series(String name, String colour, String dash, boolean hidden) {
 
     private static final int COLOURS = 10;
     private static final int DASHES = 5;
 
-    /** Those that are known by name have one look on every page, whatever stands beside them. */
+    /** Known names look the same on every page, whatever stands beside them. */
     private static final Map<String, Integer> LOOKS = Map.ofEntries(
             Map.entry("tlsf", 0),
             Map.entry("hal-best-fit", 1),
@@ -72,11 +72,11 @@ public record Series(String name, String colour, String dash, boolean hidden) {
     }
 
     /**
-     * A look for every name: what is known looks the same everywhere, baselines are shades of grey, and others get what
-     * is free of colours that people with any colour vision can tell apart; no two lines share colour and dash.
+     * Assigns a look to every name. Known names look the same everywhere, baselines are shades of grey, and others get
+     * free looks. People with any colour vision can tell the colours apart; no two lines share colour and dash.
      *
      * @param names of strategies, pools or kernels' allocators
-     * @return one series a name, in this order
+     * @return one series a name, in the same order
      */
     public static List<Series> ofStrategies(final List<String> names) {
         final Set<Integer> taken = new HashSet<>();
@@ -96,7 +96,7 @@ public record Series(String name, String colour, String dash, boolean hidden) {
             } else if (LOOKS.containsKey(name)) {
                 series.add(look(name, LOOKS.get(name)));
             } else {
-                // By its name, so that it is likely the same on the next page too.
+                // The number depends on the name, so that the look is likely the same on the next page too.
                 int number = Math.floorMod(name.hashCode(), COLOURS * DASHES);
                 for (int tries = 0; tries < COLOURS * DASHES && !taken.add(number); tries++) {
                     number = (number + 1) % (COLOURS * DASHES);
@@ -107,17 +107,17 @@ public record Series(String name, String colour, String dash, boolean hidden) {
         return series;
     }
 
-    /** The look that a name has everywhere. */
+    /** Returns the look that a name has everywhere. */
     public static Series of(final String name) {
         return ofStrategies(List.of(name)).get(0);
     }
 
-    /** The second round of colours begins with another dash than the first. */
+    /** Returns the look of a number; the second round of colours begins with another dash than the first. */
     private static Series look(final String name, final int number) {
         return new Series(name, "--colour-" + number % COLOURS, "--dash-" + (number + number / COLOURS) % DASHES);
     }
 
-    /** A short piece of the line and its name. */
+    /** Returns a short piece of the line and its name. */
     public String html() {
         return "<svg class=\"swatch\" viewBox=\"0 0 30 8\" aria-hidden=\"true\"><path d=\"M1 4h28\" style=\"stroke:var("
                 + colour + ");stroke-dasharray:var(" + dash + ")\"/></svg>" + Html.escape(name);

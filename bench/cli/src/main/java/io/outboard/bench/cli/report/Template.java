@@ -8,7 +8,9 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The page's HTML, style and script, which lie beside this class as resources; places to fill look like {{name}}. */
+/**
+ * Loads the page's HTML, style and script, which are resources beside this class; places to fill look like {{name}}.
+ */
 public final class Template {
 
     private static final Pattern PLACE = Pattern.compile("\\{\\{([a-zA-Z]+)}}");
@@ -16,7 +18,7 @@ public final class Template {
     private Template() {}
 
     /**
-     * A resource as it is.
+     * Loads a resource as it is.
      *
      * @param name file name beside this class, or an absolute name on the class path
      * @return the text
@@ -34,7 +36,7 @@ public final class Template {
     }
 
     /**
-     * A resource with its places filled, in one pass: what is filled in is not looked through again.
+     * Loads a resource and fills its places in one pass; a filled-in value is not searched for places.
      *
      * @param name file name beside this class
      * @param values a value for every place, already escaped for where it stands

@@ -3,7 +3,7 @@ package io.outboard.bench.cli.report;
 import java.util.Locale;
 
 /**
- * Numbers as people read them: three digits and a unit, set apart by a no-break space. NaN, which stands for "not
+ * Formats numbers for people: three digits and a unit, separated by a no-break space. NaN, which stands for "not
  * measured", becomes a dash.
  */
 public final class Units {
@@ -15,7 +15,7 @@ public final class Units {
     private Units() {}
 
     /**
-     * Nanoseconds, as ns, us (with the Greek letter), ms or s.
+     * Formats nanoseconds, as ns, us (with the Greek letter), ms or s.
      *
      * @param ns nanoseconds, or NaN
      * @return the text; a dash for NaN
@@ -25,7 +25,7 @@ public final class Units {
     }
 
     /**
-     * Bytes, as B, KiB, MiB and so on.
+     * Formats bytes, as B, KiB, MiB and so on.
      *
      * @param bytes bytes, or NaN
      * @return the text; a dash for NaN
@@ -35,7 +35,7 @@ public final class Units {
     }
 
     /**
-     * A whole number with its thousands set apart.
+     * Formats a whole number with its thousands separated.
      *
      * @param count a whole number, or NaN
      * @return the text; a dash for NaN
@@ -45,7 +45,7 @@ public final class Units {
     }
 
     /**
-     * A fraction from 0 to 1 in percent.
+     * Formats a fraction from 0 to 1 in percent.
      *
      * @param fraction 0 to 1, or NaN
      * @return the text; a dash for NaN
@@ -55,7 +55,7 @@ public final class Units {
     }
 
     /**
-     * A quotient of two sizes that are close to each other: three decimals.
+     * Formats a quotient of two sizes that are close to each other, with three decimals.
      *
      * @param ratio a quotient, or NaN
      * @return the text; a dash for NaN
@@ -65,7 +65,7 @@ public final class Units {
     }
 
     /**
-     * A factor of speed: three digits, thousands set apart, and the multiplication sign.
+     * Formats a factor of speed, with three digits, thousands separated, and the multiplication sign.
      *
      * @param factor a quotient, or NaN
      * @return the text; a dash for NaN
@@ -74,12 +74,12 @@ public final class Units {
         return Double.isNaN(factor) ? Html.NONE : digits(factor) + SPACE + "\u00D7";
     }
 
-    /** A time that is a power of ten, as an axis has it: without digits behind the point. */
+    /** Formats a time that is a power of ten for an axis, without digits behind the point. */
     public static String tick(final double ns) {
         return time(ns).replaceAll("\\.0+", "");
     }
 
-    /** A factor without the sign, whole ones without digits behind the point. */
+    /** Formats a factor without the sign; whole factors have no digits behind the point. */
     public static String plainFactor(final double factor) {
         final double whole = Math.rint(factor);
         return factor > 0 && Math.abs(factor - whole) < 1e-9 && whole >= 1
@@ -88,7 +88,7 @@ public final class Units {
     }
 
     /**
-     * A number that is neither large nor whole: three digits.
+     * Formats a number that is neither large nor whole, with three digits.
      *
      * @param number a number, or NaN
      * @return the text; a dash for NaN
@@ -97,7 +97,7 @@ public final class Units {
         return Double.isNaN(number) ? Html.NONE : digits(number);
     }
 
-    /** A percentile from 0 to 1 as short as it is exact, such as 99.9 %; the two ends by name. */
+    /** Formats a percentile from 0 to 1 as short as it is exact, such as 99.9 %; 0 and 1 become min and max. */
     public static String percentile(final double percentile) {
         if (percentile == 0 || percentile == 1) {
             return percentile == 0 ? "min" : "max";
@@ -112,7 +112,7 @@ public final class Units {
         }
         double scaled = value;
         int unit = 0;
-        // Half a unit below the step is where whole digits would round up to it: 1.00 us, never 1000 ns.
+        // From half a unit below the step on, whole digits would round up to the step: 1.00 us is shown, never 1000 ns.
         while (Math.abs(scaled) >= step - 0.5 && unit < units.length - 1) {
             scaled /= step;
             unit++;
@@ -123,7 +123,7 @@ public final class Units {
 
     private static String digits(final double value) {
         final double magnitude = Math.abs(value);
-        // The limits are those at which rounding to the finer form would show a fourth digit.
+        // At these limits, rounding to the finer form would show a fourth digit.
         final String format = magnitude < 9.995 ? "%.2f" : magnitude < 99.95 ? "%.1f" : "%,.0f";
         return String.format(Locale.ROOT, format, value);
     }

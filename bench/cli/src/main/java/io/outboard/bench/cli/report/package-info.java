@@ -1,6 +1,6 @@
 /**
- * The report page: reads the result files of a folder and writes one self-contained HTML page with every number in a
- * table and, for whoever has a browser with scripts, a chart above it. Tables are made here, charts by the page itself.
+ * This package reads the result files of a folder and writes one self-contained HTML page. The page has every number in
+ * a table and, in a browser with scripts, a chart above it. Tables are made here, charts by the page itself.
  */
 @NullMarked
 package io.outboard.bench.cli.report;
