@@ -9,7 +9,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.Locale;
 import java.util.function.Consumer;
 
-/** What a lender does, one line each, as it happens. Safe for any number of threads. */
+/** Logs what a lender does as it happens, one line for each event. Safe for any number of threads. */
 final class LenderLog implements Consumer<LenderEvent> {
 
     private final PrintWriter out;

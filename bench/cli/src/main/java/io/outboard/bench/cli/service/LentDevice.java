@@ -9,7 +9,7 @@ import io.outboard.service.LendingDevice;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 
-/** What {@code --device} and {@code --limit} mean. */
+/** Opens the device that {@code --device} and {@code --limit} describe. */
 final class LentDevice {
 
     private static final long UNIT_BYTES = 1L << 21;
@@ -17,9 +17,9 @@ final class LentDevice {
     private LentDevice() {}
 
     /**
-     * Opens it.
+     * Opens the device.
      *
-     * @throws WrongUseException if one of the two is none
+     * @throws WrongUseException if one of the two values is wrong
      * @throws IOException if this isn't Linux, or the JDK is older than 22
      */
     static LendingDevice open(final String device, final String limit) throws IOException {

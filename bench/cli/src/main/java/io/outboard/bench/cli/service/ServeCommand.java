@@ -18,7 +18,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code outboard serve}: lends a device's memory to the processes of one user, until it is told to end. */
+/** {@code outboard serve} lends a device's memory to the processes of one user, until it is told to end. */
 @Command(
         name = "serve",
         mixinStandardHelpOptions = true,
@@ -78,7 +78,7 @@ public final class ServeCommand implements Callable<Integer> {
                     "How to log what happens: lines for people, or one JSON object a line. Default: ${DEFAULT-VALUE}.")
     private OutputOptions.Format format = OutputOptions.Format.TABLE;
 
-    /** Picocli makes it. */
+    /** Picocli calls this constructor. */
     public ServeCommand() {}
 
     @Override
@@ -107,7 +107,7 @@ public final class ServeCommand implements Callable<Integer> {
         return builder;
     }
 
-    /** Before a device is opened. */
+    /** Parses the quotas, so that a wrong one is refused before a device is opened. */
     private Map<String, Quota> parsedQuotas() {
         final Map<String, Quota> parsed = new LinkedHashMap<>();
         for (final String quota : quotas) {

@@ -4,7 +4,7 @@ import io.outboard.bench.cli.common.OptionValue;
 import io.outboard.bench.cli.common.WrongUseException;
 import java.util.regex.Pattern;
 
-/** A part of a device's memory, or a size: {@code 0.9} or {@code 64GiB}. */
+/** Reads a part of a device's memory or a size, such as {@code 0.9} or {@code 64GiB}. */
 final class Share {
 
     private static final Pattern PART = Pattern.compile("[01]?\\.[0-9]{1,9}|[01]");
@@ -12,9 +12,9 @@ final class Share {
     private Share() {}
 
     /**
-     * How much that is of a device.
+     * Returns how many bytes of a device a text stands for.
      *
-     * @param option as errors name it
+     * @param option the name of the option in errors
      * @param text what the user typed
      * @param totalBytes all memory of the device, {@code 0 < totalBytes}
      * @return bytes, {@code 0 < bytes}; rounded down
@@ -28,7 +28,7 @@ final class Share {
         return PART.matcher(text).matches();
     }
 
-    /** What {@link #isPart}: more than 0, and 1 at most. */
+    /** Reads a text that {@link #isPart}; the part must be more than 0 and at most 1. */
     static double part(final String option, final String text) {
         final double part = Double.parseDouble(text);
         if (!(part > 0 && part <= 1)) {

@@ -18,33 +18,33 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.LongStream;
 
 /**
- * Two tenants of one device, each a process of its own, that replay their traces by turns: first one, then the other,
- * then the first one again. Confined to one thread, but for what the lender says.
+ * Runs two tenants of one device, each a process of its own. They replay their traces in turns: the first, the second,
+ * then the first again. Confined to one thread, except for the lender's events.
  */
 final class Tenancy {
 
-    /** More than any replay should take; what is refused may have waited for seconds. */
+    /** The limit of a turn, more than any replay should take; a refused allocation may have waited for seconds. */
     private static final Duration TURN_LIMIT = Duration.ofHours(1);
 
     /**
-     * One of the two.
+     * A tenant of the device.
      *
-     * @param name by which the lender knows it
-     * @param trace a file that holds what it replays
+     * @param name the lender's name for the tenant
+     * @param trace file of the trace that the tenant replays
      */
     record Tenant(String name, Path trace) {}
 
     /**
-     * What became of a tenant, in all its turns.
+     * The figures of a tenant over all its turns.
      *
      * @param arrangement how the device was divided
-     * @param tenant its name
-     * @param peakLiveBytes most that its blocks had at once
-     * @param peakLeasedBytes most that was lent to it at once
-     * @param allocations how often it asked for memory
-     * @param refused how often it got none
-     * @param medianNs how long its turns took, the median
-     * @param mostNs how long the longest of them took
+     * @param tenant name of the tenant
+     * @param peakLiveBytes most bytes that the tenant's blocks had at a time
+     * @param peakLeasedBytes most bytes that were lent to the tenant at a time
+     * @param allocations number of the tenant's allocations
+     * @param refused number of allocations that got no memory
+     * @param medianNs median time of the tenant's turns
+     * @param mostNs longest time of the tenant's turns
      */
     record Result(
             String arrangement,
@@ -56,7 +56,7 @@ final class Tenancy {
             double medianNs,
             double mostNs) {}
 
-    /** What a name has leased by now, and most that it had: of the lender's thread. */
+    /** The bytes that a tenant has leased now and at most; only the lender's thread writes to it. */
     private static final class Leased {
         private long bytes;
         private volatile long peakBytes;
@@ -78,17 +78,17 @@ final class Tenancy {
     }
 
     /**
-     * Has them take turns.
+     * Runs the turns.
      *
-     * @param arrangement how results call it; the name of the lender's socket, too
-     * @param lent what is lent; it is closed
-     * @param quota of each of them
+     * @param arrangement name of the arrangement in results, and of the lender's socket
+     * @param lent the device to lend, which is closed at the end
+     * @param quota of each tenant
      * @param folder for the socket
      * @return a result for each tenant, in their order
      * @throws IOException if no lender or process can be started
      * @throws InterruptedException if the thread is interrupted
      * @throws IllegalArgumentException if the folder's path is too long for a socket
-     * @throws IllegalStateException if a tenant ends, for another reason than want of memory
+     * @throws IllegalStateException if a tenant ends for another reason than a lack of memory
      */
     List<Result> run(final String arrangement, final LendingDevice lent, final Quota quota, final Path folder)
             throws IOException, InterruptedException {
@@ -125,7 +125,7 @@ final class Tenancy {
         return its == null ? 0 : its.peakBytes;
     }
 
-    /** What each of them said after each of its turns. */
+    /** Returns the answers that each tenant gave after its turns. */
     private List<List<JsonObject>> turns(final Path socket) throws IOException, InterruptedException {
         final List<WorkerProcess> processes = new ArrayList<>();
         final List<List<JsonObject>> turns = new ArrayList<>();

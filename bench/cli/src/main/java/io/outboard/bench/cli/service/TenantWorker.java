@@ -13,12 +13,11 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 
 /**
- * The program of a tenant: one pool over a lender for as long as it lives, and a trace that it replays whenever it is
- * asked to.
+ * The program of a tenant has one pool over a lender as long as it lives, and replays a trace whenever it is asked to.
  */
 final class TenantWorker {
 
-    /** No block of a process's own addresses lies there. */
+    /** The address of an empty slot, at which no block lies. */
     private static final long NONE = 0;
 
     private final Pool pool;
@@ -32,7 +31,7 @@ final class TenantWorker {
     }
 
     /**
-     * Replays a trace whenever a line comes.
+     * Replays a trace for each line of input.
      *
      * @param arguments {@code memory} or the number of a GPU, the lender's socket, the tenant's name, the trace
      * @throws InterruptedException if the main thread is interrupted
@@ -49,14 +48,17 @@ final class TenantWorker {
         });
     }
 
-    /** Nothing is closed: the process ends, and what it has leased goes back with it. */
+    /** Opens the pool, which is never closed: when the process ends, its leases go back to the lender. */
     private static Pool open(final String device, final Path socket, final String name) throws IOException {
         return device.equals("memory")
                 ? Pool.over(LeasedMemorySource.connect(socket, name)).build()
                 : CudaPool.connect(Integer.parseInt(device), socket, name).pool();
     }
 
-    /** Replays the trace once, and frees what it leaves. What finds no memory is counted, and not freed. */
+    /**
+     * Replays the trace once and frees what the trace leaves. Allocations that find no memory are counted, and their
+     * frees left out.
+     */
     JsonLine turn() {
         final long start = System.nanoTime();
         long live = 0;

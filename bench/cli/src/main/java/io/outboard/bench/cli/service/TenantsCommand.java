@@ -25,7 +25,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code outboard tenants}: whether two programs would fit on a device, by turns, that each need more than half of it.
+ * {@code outboard tenants} finds out whether two programs fit on a device in turns, if each needs more than half of it.
  */
 @Command(
         name = "tenants",
@@ -87,12 +87,12 @@ public final class TenantsCommand implements Callable<Integer> {
             description = "What to print: a table, or one JSON object a line. Default: ${DEFAULT-VALUE}.")
     private OutputOptions.Format format = OutputOptions.Format.TABLE;
 
-    /** Picocli makes it. */
+    /** Picocli calls this constructor. */
     public TenantsCommand() {}
 
     @Override
     public Integer call() throws Exception {
-        // Not NaN either.
+        // The negation refuses NaN too.
         if (!(share > 0.5 && share <= 1)) {
             throw new WrongUseException("--share=" + share + " must be > 0.5 and <= 1");
         }
@@ -153,7 +153,10 @@ public final class TenantsCommand implements Callable<Integer> {
         }
     }
 
-    /** The trace with that peak, as a file of its own: what is read here may be a pipe. */
+    /**
+     * Writes the trace, scaled to that peak, to a file for the tenant, because the user's file may be a pipe that can
+     * be read only once.
+     */
     private Path scaled(final Path file, final long peakBytes, final Path copy) throws IOException {
         final Trace trace = TraceReader.read(file);
         final long leastBytes = TraceScale.leastPeakBytes(trace);

@@ -15,7 +15,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code outboard top}: what a lender's ledger says. */
+/** {@code outboard top} shows a lender's ledger. */
 @Command(
         name = "top",
         mixinStandardHelpOptions = true,
@@ -43,7 +43,7 @@ public final class TopCommand implements Callable<Integer> {
             description = "What to print: a table, or one JSON object a line. Default: ${DEFAULT-VALUE}.")
     private OutputOptions.Format format = OutputOptions.Format.TABLE;
 
-    /** Picocli makes it. */
+    /** Picocli calls this constructor. */
     public TopCommand() {}
 
     @Override

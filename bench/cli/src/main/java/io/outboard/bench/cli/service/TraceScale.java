@@ -3,21 +3,22 @@ package io.outboard.bench.cli.service;
 import io.outboard.bench.cli.trace.Trace;
 
 /**
- * Gives a trace another peak: all sizes by one factor, rounded up to granules, and the factor as large as the peak
- * allows. Safe for any number of threads. Cost: some forty passes over the operations, and a copy of them.
+ * Scales a trace to another peak: all sizes are multiplied by one factor and rounded up to granules, with the largest
+ * factor that the peak allows. Safe for any number of threads. Cost: some forty passes over the operations, and a copy
+ * of them.
  */
 final class TraceScale {
 
-    /** What a pool rounds sizes up to by default. */
+    /** The granule to which a pool rounds sizes up by default. */
     static final long GRANULE_BYTES = 256;
 
-    /** So that the factor is exact to one in 2^40, the largest block that there can be. */
+    /** The number of halvings, which makes the factor exact to one in 2^40, the size of the largest possible block. */
     private static final int HALVINGS = 40;
 
     private TraceScale() {}
 
     /**
-     * The least that a trace can be scaled to.
+     * Returns the lowest peak to which a trace can be scaled.
      *
      * @return bytes
      */
@@ -26,15 +27,16 @@ final class TraceScale {
     }
 
     /**
-     * Scales it, down or up.
+     * Scales a trace down or up.
      *
-     * @param trace what to scale; it stays as it is
-     * @param peakBytes what is live at most is to be that or little less, {@link #leastPeakBytes} {@code <=
-     *     peakBytes <= }{@link Trace#MAX_BYTES}
+     * @param trace the trace to scale; it stays as it is
+     * @param peakBytes the peak of live bytes, which the result reaches or stays a little below,
+     *     {@link #leastPeakBytes} {@code <= peakBytes <= }{@link Trace#MAX_BYTES}
      * @return the same operations with other sizes, for a region of {@code peakBytes}
      */
     static Trace scaled(final Trace trace, final long peakBytes) {
-        // Rounding up adds: this is the most, and 0 the least, of which each block is a granule.
+        // Rounding up only adds bytes, so this factor is the most; the least is 0, with which each block has one
+        // granule.
         double most = (double) peakBytes / trace.peakLiveBytes();
         double factor = 0;
         if (peakBytes(trace, most) <= peakBytes) {

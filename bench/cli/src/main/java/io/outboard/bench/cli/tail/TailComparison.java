@@ -21,17 +21,18 @@ import java.util.Locale;
 import org.HdrHistogram.Histogram;
 
 /**
- * Strategies' latencies over so many operations that a 99.999th percentile and a maximum mean something, each with the
- * machine's own pauses beside it: slices of the strategy's operations and slices of the same loop doing nothing, in
- * turn, in one process. What interrupts by time does so more often in the loop that takes longer, so a few pauses move
- * a percentile of that one first: their number and the time that each loop took together are told, too.
+ * Compares strategies' latencies over so many operations that a 99.999th percentile and a maximum are meaningful, and
+ * shows the machine's own pauses next to each. In one process, slices of the strategy's operations alternate with
+ * slices of the same loop doing nothing. Interruptions that come at regular times hit the slower loop more often, so a
+ * few pauses change a percentile of that loop first. Therefore the number of pauses and the total time of each loop are
+ * reported too.
  *
- * <p>Confined to one thread. Cost: a trace of 8 host bytes an operation, whatever the operations measured: it is
- * repeated.
+ * <p>Confined to one thread. Cost: a trace of 8 host bytes an operation, however many operations are measured, because
+ * the trace is repeated.
  */
 public final class TailComparison {
 
-    /** What a page shows of its results. */
+    /** The part of a page that shows the results. */
     public static final ResultsSection.Kind RESULTS = new ResultsSection.Kind(
             "tail.jsonl",
             "Tail latency",
@@ -39,13 +40,13 @@ public final class TailComparison {
             List.of("ops", "p50Ns", "p999Ns", "p9999Ns", "p99999Ns", "maxNs", "pauses", "seconds", "failures"),
             List.of());
 
-    /** Fewer have no 99.999th percentile beside their maximum. */
+    /** The least number of operations; with fewer, the 99.999th percentile is the maximum. */
     public static final int LEAST_OPERATIONS = 100_000;
 
-    /** Some milliseconds: a machine that is disturbed for longer is so in both loops. */
+    /** The operations of a slice, some milliseconds; a disturbance that lasts longer hits both loops. */
     private static final int SLICE = 100_000;
 
-    /** The compiler is done well before so many operations. */
+    /** The slices of the warm-up; the JIT compiler is done well before their end. */
     private static final long WARM_SLICES = Passes.shorter(40);
 
     private static final long PAUSE_NS = 100_000;
@@ -56,17 +57,20 @@ public final class TailComparison {
     private final int wanted;
     private final long clockNs = Latencies.measureClock();
 
-    /** What came of one loop; {@code beside} ran in turn with it. */
+    /** The results of one loop; {@code beside} names the loop that it alternated with. */
     record Row(String strategy, String beside, Latencies latencies, double seconds, long failures, long allocations) {
 
-        /** Operations that took longer than any does by itself: the machine did something else meanwhile. */
+        /**
+         * Counts operations that took longer than any operation does by itself, because the machine did something else
+         * meanwhile.
+         */
         long pauses() {
             final Histogram histogram = latencies.histogram();
             return histogram.getCountBetweenValues(PAUSE_NS, histogram.getHighestTrackableValue());
         }
     }
 
-    /** One of the two loops that run in turn. */
+    /** One of the two loops that alternate. */
     private static final class Loop {
 
         private final String name;
@@ -100,9 +104,9 @@ public final class TailComparison {
     }
 
     /**
-     * Nothing measured yet.
+     * Makes a comparison that has measured nothing yet.
      *
-     * @param trace what to repeat; what it leaves in use is freed before it begins again
+     * @param trace the trace to repeat; what it leaves in use is freed before it begins again
      * @param operations allocations and frees to measure, at least {@link #LEAST_OPERATIONS}
      */
     public TailComparison(final Trace trace, final int operations) {
@@ -113,12 +117,12 @@ public final class TailComparison {
     /**
      * Measures and prints.
      *
-     * @param strategies names of strategies that exist, measured one after the other
-     * @param maxBlocks how many blocks their tables are to hold
-     * @param regionBytes of the region, which nothing backs
+     * @param strategies names of existing strategies, measured one after the other
+     * @param maxBlocks how many blocks the strategies' tables hold
+     * @param regionBytes size of the region, whose addresses no memory backs
      * @param output what to print, and where to write
      * @param out where to print
-     * @param outOfMemory is told what found no memory
+     * @param outOfMemory is told of allocations that found no memory
      * @throws IOException if the folder for results can't be written
      */
     public void run(

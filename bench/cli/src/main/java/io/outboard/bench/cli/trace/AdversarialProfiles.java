@@ -4,25 +4,25 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * Five generated traces, each of which is as bad as can be for one thing that strategies do. What they are made of is
- * in the table of {@link Profiles}; this says why.
+ * Generates five traces, each of which is as bad as possible for one thing that strategies do. The table of
+ * {@link Profiles} has their parameters; here are the reasons.
  *
  * <ul>
- *   <li>{@code fragmenting} leaves 50,000 holes that can't merge, all of sizes that a two-level allocator keeps in
- *       one list, and then asks for a granule less than the smallest of them, or a granule more than the largest: the
- *       own list of the latter is long and holds nothing that fits.
- *   <li>{@code sawtooth} fills 10,000 slots and empties them in random order but for 16, again and again:
- *       everything merges, and is divided anew.
- *   <li>{@code two-sizes} has 10,000 holes of two sizes that can't merge, and asks for 10,000 blocks of the smaller
- *       size, then of the larger, in turn. A smaller hole is too small for the larger size, and what the smaller leaves
- *       of a larger hole is a granule too small for either: half of the holes are of no use in each turn.
- *   <li>{@code list-borders} has no sizes but those at which a list of a two-level allocator begins, and a granule
- *       less and more: where rounding a size up or down goes wrong by one, it does here.
- *   <li>{@code equal-hashes} frees and allocates 1024 blocks whose offsets have equal low bits of their product
- *       with the golden ratio, the multiplier that hash tables usually have; each time the one that has been there for
- *       longest, which would be the last of its slot's chain. The block table ({@code io.outboard.tlsf.BlockTable})
- *       draws half of its multiplier, so there they don't share a slot. It holds for strategies that place blocks one
- *       behind the other in a new region: all but buddies.
+ *   <li>{@code fragmenting} leaves 50,000 holes that can't merge, all of sizes that a two-level allocator keeps in one
+ *       list. Then it requests a granule less than the smallest hole, or a granule more than the largest. For the
+ *       latter size, the list is long and holds nothing that fits.
+ *   <li>{@code sawtooth} fills 10,000 slots and empties all but 16 of them in random order, again and again: all free
+ *       blocks merge, and are divided anew.
+ *   <li>{@code two-sizes} has 10,000 holes of two sizes that can't merge, and requests 10,000 blocks of the smaller
+ *       size, then of the larger, in turn. A smaller hole is too small for the larger size, and what the smaller size
+ *       leaves of a larger hole is a granule too small for either. So half of the holes are of no use in each turn.
+ *   <li>{@code list-borders} only has sizes at which a list of a two-level allocator begins, and sizes a granule below
+ *       and above: an error by one in rounding a size up or down shows here.
+ *   <li>{@code equal-hashes} frees and allocates 1024 blocks whose offsets, multiplied by the golden ratio, have equal
+ *       low bits; the golden ratio is the usual multiplier of hash tables. Each time it takes the block that is the
+ *       oldest, which would be the last of its slot's chain. The block table ({@code io.outboard.tlsf.BlockTable})
+ *       draws half of its multiplier at random, so these blocks don't share a slot there. The trace works for
+ *       strategies that place blocks one behind the other in a new region, which all but buddies do.
  * </ul>
  *
  * <p>Granules here are the default's 256 bytes. Thread-safety: safe for any number of threads.
@@ -33,12 +33,18 @@ final class AdversarialProfiles {
 
     private static final long GRANULE = 256;
 
-    /** Separators and targets: more than what {@code pooled} serves from slabs, where they would separate nothing. */
+    /**
+     * The size of separators and targets, which is more than {@code pooled} serves from slabs; separators in slabs
+     * would separate nothing.
+     */
     private static final long SMALL = 32 * GRANULE;
 
     private static final int HOLES = 50_000;
 
-    /** A list of 32 granules' width begins here: holes have from 1024 to 1054 granules, requests 1023 or 1055. */
+    /**
+     * The least hole, at which a list 32 granules wide begins: holes have from 1024 to 1054 granules, requests 1023 or
+     * 1055.
+     */
     private static final long LEAST_HOLE = 1024;
 
     private static final long LARGEST_HOLE = 1054;
@@ -53,7 +59,7 @@ final class AdversarialProfiles {
 
     private static final int BORDER_SLOTS = 10_000;
 
-    /** Lists of more than a granule's width begin at 64 granules; blocks of up to 4 MiB. */
+    /** The first list more than a granule wide begins at 64 granules; blocks have up to 4 MiB. */
     private static final int LEAST_BORDER_LOG2 = 6;
 
     private static final int MOST_BORDER_LOG2 = 13;
@@ -62,7 +68,8 @@ final class AdversarialProfiles {
     private static final int EQUAL_HASHES = 1_024;
 
     /**
-     * The table uses up to four slots for each of the 2048 blocks; more bits than these 13, should it use more slots.
+     * The number of equal bits. The table has up to four slots for each of the 2048 blocks, which take 13 bits; the
+     * rest is for tables with more slots.
      */
     private static final int EQUAL_BITS = 15;
 
@@ -78,7 +85,7 @@ final class AdversarialProfiles {
         };
     }
 
-    /** Slots: the holes, what keeps them apart, the requests. */
+    /** Uses slots for the holes, for the blocks that separate them, and for the requests, in this order. */
     private static Trace fragmenting(final int operations, final SplitMix64 random) {
         final OperationList list = new OperationList(operations);
         final long[] liveBytes = new long[2 * HOLES + PROBES];
@@ -106,7 +113,7 @@ final class AdversarialProfiles {
     private static Trace sawtooth(final int operations, final SplitMix64 random) {
         final OperationList list = new OperationList(operations);
         final long[] liveBytes = new long[TOOTH];
-        // Those from full on are empty, in the order in which they were freed.
+        // The slots from index full on are empty, in the order in which they were freed.
         final int[] order = new int[TOOTH];
         for (int slot = 0; slot < TOOTH; slot++) {
             order[slot] = slot;
@@ -129,7 +136,7 @@ final class AdversarialProfiles {
         return new Trace("sawtooth", TOOTH, Profiles.REGION_BYTES, list.toArray());
     }
 
-    /** Slots: the holes, what keeps them apart, the requests of a turn. */
+    /** Uses slots for the holes, for the blocks that separate them, and for the requests of a turn, in this order. */
     private static Trace twoSizes(final int operations, final SplitMix64 random) {
         final OperationList list = new OperationList(operations);
         final long[] holeBytes = new long[TWO_SIZES];
@@ -169,8 +176,8 @@ final class AdversarialProfiles {
     }
 
     /**
-     * Slots: the blocks with equal hashes, and what fills the room between them. A block that is freed leaves a hole of
-     * just its size between two that stay, so it comes back to its offset.
+     * Uses slots for the blocks with equal hashes, and for the blocks that fill the room between them, in this order. A
+     * freed block leaves a hole of exactly its size between two blocks that stay, so it returns to its offset.
      */
     private static Trace equalHashes(final int operations, final SplitMix64 random) {
         final OperationList list = new OperationList(operations);
@@ -192,7 +199,7 @@ final class AdversarialProfiles {
         return new Trace("equal-hashes", 2 * EQUAL_HASHES, Profiles.REGION_BYTES, list.toArray());
     }
 
-    /** What the block table's hash would be with the golden ratio (Knuth, vol. 3, section 6.4) for a multiplier. */
+    /** Returns the block table's hash if its multiplier were the golden ratio (Knuth, vol. 3, section 6.4). */
     static int hash(final long startGranules) {
         final int high = (int) ((startGranules * 0x9E3779B97F4A7C15L) >>> 32);
         return high ^ (high >>> 10) ^ (high >>> 20);

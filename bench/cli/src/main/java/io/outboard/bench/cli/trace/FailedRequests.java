@@ -1,20 +1,21 @@
 package io.outboard.bench.cli.trace;
 
 /**
- * Requests of the recorded program that got no memory. In a {@link Trace} each is a block that is freed at once, as
- * would have been needed to serve it. Those of {@link Trace#MAX_BYTES} and more, which no device has, are only counted:
- * most are sizes that overflowed.
+ * Failed requests are allocations that found no memory in the recorded program. In a {@link Trace}, each is a block
+ * that is allocated and freed at once, so that a strategy needs the memory that serving the request would have taken.
+ * Requests of {@link Trace#MAX_BYTES} and more are counted but are no blocks: no device has so much memory, and most
+ * are sizes that overflowed.
  *
- * @param count how many, {@code >= 0}
- * @param largestBytes size of the largest one, 0 if there is none; larger ones are cut to 2^40 in RMM's logs and to
- *     2^40 - 1 in a pool's recordings
+ * @param count number of failed requests, {@code >= 0}
+ * @param largestBytes size of the largest failed request, 0 if there is none; larger sizes are cut to 2^40 in RMM's
+ *     logs and to 2^40 - 1 in a pool's recordings
  */
 public record FailedRequests(long count, long largestBytes) {
 
-    /** No such request. */
+    /** The value for a recording without a failed request. */
     static final FailedRequests NONE = new FailedRequests(0, 0);
 
-    /** Whether a request of so many bytes becomes a block. */
+    /** Tells whether a request of so many bytes becomes a block. */
     static boolean isServable(final long bytes) {
         return bytes > 0 && bytes < Trace.MAX_BYTES;
     }

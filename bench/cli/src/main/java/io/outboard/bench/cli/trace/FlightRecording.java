@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the events {@code io.outboard.Allocation}, {@code io.outboard.Free} and {@code io.outboard.OutOfMemory} of one
- * pool of a JFR recording: allocations by their end, frees by their start.
+ * pool from a JFR recording. Allocations are ordered by their end, frees by their start.
  *
  * <p>Thread-safety: confined to one thread.
  */
@@ -26,10 +26,10 @@ final class FlightRecording {
     private final TimedRows rows;
     private final @Nullable Owners owners;
 
-    /** Null: of the only one. */
+    /** The pool whose events are read; null for the only one. */
     private final @Nullable String pool;
 
-    /** Those that the recording has blocks or requests of; #10 after #9. */
+    /** The pools whose blocks or requests the recording has, sorted so that pool 10 comes after pool 9. */
     private final Set<String> pools =
             new TreeSet<>(Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder()));
 
@@ -113,12 +113,15 @@ final class FlightRecording {
                 }
             }
             default -> {
-                // Another's.
+                // The event is not one of a pool.
             }
         }
     }
 
-    /** Without a name the events of all pools are read; {@link #checkPools} refuses them if there are several. */
+    /**
+     * Tells whether an event is of the pool to read. Without a name, events of all pools are read, and
+     * {@link #checkPools} refuses the recording if there are several pools.
+     */
     private boolean isWanted(final RecordedEvent event) {
         final String its = event.getString("pool");
         pools.add(its);
@@ -131,7 +134,7 @@ final class FlightRecording {
         }
     }
 
-    /** Number and name, of which virtual threads have none as a rule; empty if the event has no thread. */
+    /** Returns a thread's number and name (virtual threads usually have no name); empty if the event has no thread. */
     private static String threadOf(final RecordedEvent event) {
         final RecordedThread thread = event.getThread();
         if (thread == null) {

@@ -5,7 +5,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The file format HPTRACE1, little-endian: a header of 64 bytes, then 8 bytes an operation as {@link Trace} packs it.
+ * Reads the file format HPTRACE1, little-endian: a header of 64 bytes, then 8 bytes an operation as {@link Trace} packs
+ * it.
  *
  * <pre>
  *  0  8 bytes  HPTRACE1            40  u64  0
@@ -16,8 +17,8 @@ import java.nio.ByteOrder;
  * 32  u64      region bytes
  * </pre>
  *
- * <p>The peaks follow from the operations. A reader takes a zero there for "not computed" and anything else that
- * differs for damage.
+ * <p>The peaks follow from the operations. A peak of zero means "not computed"; any other value that differs from the
+ * computed peak is damage.
  *
  * <p>Thread-safety: safe for any number of threads.
  */
@@ -102,7 +103,10 @@ final class HpTraceFormat {
         return (int) count;
     }
 
-    /** Reserves nothing on the word of a header whose file size isn't known: the list grows with what is read. */
+    /**
+     * Reads the operations. If the file's size isn't known, the number in the header isn't trusted, and the list grows
+     * with what is read.
+     */
     private static long[] readOperations(final TraceContent content, final int count) throws IOException {
         final OperationList operations = new OperationList(content.sizeBytes() >= 0 ? count : Math.min(count, 1 << 16));
         final ByteBuffer window = littleEndian(content);

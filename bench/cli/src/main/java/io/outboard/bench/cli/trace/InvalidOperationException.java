@@ -1,6 +1,9 @@
 package io.outboard.bench.cli.trace;
 
-/** An operation that breaks the rules of {@link Trace}; keeps its index, from which a reader tells the byte offset. */
+/**
+ * Reports an operation that breaks the rules of {@link Trace}; keeps its index, from which a reader computes the byte
+ * offset.
+ */
 final class InvalidOperationException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;

@@ -3,8 +3,8 @@ package io.outboard.bench.cli.trace;
 import java.util.Arrays;
 
 /**
- * The live blocks of a log while it is read: gives each the free slot that was freed last, or a new one, so that there
- * are as many slots as blocks at the peak.
+ * Keeps the live blocks of a log while the log is read. Each block gets the free slot that was freed last, or else a
+ * new slot, so that there are as many slots as blocks at the peak.
  *
  * <p>Thread-safety: confined to one thread. Cost: O(1) on average, at most 96 host bytes a live block.
  */
@@ -25,12 +25,12 @@ final class LiveBlocks {
         this.maximumSlots = maximumSlots;
     }
 
-    /** Slots in use so far: most blocks that were live at once. */
+    /** Returns how many slots have been used so far, which is the most blocks that were live at once. */
     int slots() {
         return slots;
     }
 
-    /** Most bytes that were live at once. */
+    /** Returns the most bytes that were live at once. */
     long peakBytes() {
         return peakBytes;
     }
@@ -39,7 +39,7 @@ final class LiveBlocks {
         return spares == 0 && slots == maximumSlots;
     }
 
-    /** The slot of a live block, or {@link #NONE}. */
+    /** Returns the slot of a live block, or {@link #NONE}. */
     int slotOf(final long pointer) {
         return table.slotOf(pointer);
     }
@@ -48,14 +48,14 @@ final class LiveBlocks {
         return bytes[slot];
     }
 
-    /** Adds a block that isn't there, while not {@link #full()}; returns its slot. */
+    /** Adds a block that isn't there yet, while not {@link #full()}; returns its slot. */
     int add(final long pointer, final long blockBytes) {
         final int slot = take(blockBytes);
         table.put(pointer, slot);
         return slot;
     }
 
-    /** The slot of a block that is freed at once, while not {@link #full()}. */
+    /** Returns the slot for a block that is freed at once, while not {@link #full()}. */
     int addForAMoment(final long blockBytes) {
         final int slot = take(blockBytes);
         leave(slot);

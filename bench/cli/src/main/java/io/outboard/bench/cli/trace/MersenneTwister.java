@@ -1,7 +1,8 @@
 package io.outboard.bench.cli.trace;
 
 /**
- * The 32-bit generator MT19937 of Matsumoto and Nishimura (1998), as {@code std::mt19937} seeds and tempers it.
+ * Generates random numbers by the 32-bit generator MT19937 of Matsumoto and Nishimura (1998), as {@code std::mt19937}
+ * seeds and tempers it.
  *
  * <p>Thread-safety: confined to one thread. Cost: 2.5 KB of state.
  */
@@ -22,7 +23,7 @@ final class MersenneTwister {
         }
     }
 
-    /** The next 32 bits, as an unsigned number. */
+    /** Returns the next 32 bits, as an unsigned number. */
     long next() {
         if (position == WORDS) {
             twist();
@@ -36,7 +37,10 @@ final class MersenneTwister {
         return y & 0xFFFFFFFFL;
     }
 
-    /** A whole number in {@code 0..n-1}, 0 < n < 2^31, as libstdc++ maps a draw to it (Lemire 2019, algorithm 5). */
+    /**
+     * Returns a whole number in {@code 0..n-1}, 0 < n < 2^31, as libstdc++ maps a draw to it (Lemire 2019, algorithm
+     * 5).
+     */
     long below(final long n) {
         long product = next() * n;
         long low = product & 0xFFFFFFFFL;

@@ -3,7 +3,7 @@ package io.outboard.bench.cli.trace;
 import java.util.Arrays;
 
 /**
- * A growing array of operations. The caller keeps it within {@link Trace#maximumOperations()}.
+ * An operation list is a growing array of operations. The caller keeps it within {@link Trace#maximumOperations()}.
  *
  * <p>Thread-safety: confined to one thread. Cost: grows by half, so at most 20 host bytes an operation while it copies.
  */
@@ -27,7 +27,7 @@ final class OperationList {
         operations[size++] = operation;
     }
 
-    /** The operations in an array of just their number; a copy unless the list is full. */
+    /** Returns the operations in an array of exactly their number; a copy unless the list is full. */
     long[] toArray() {
         return size == operations.length ? operations : Arrays.copyOf(operations, size);
     }

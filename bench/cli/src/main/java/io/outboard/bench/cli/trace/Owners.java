@@ -10,19 +10,19 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Who allocated the blocks of a trace, beside it: a table of owners, such as {@code thread 17, stream 0x7f00}, and for
- * each allocation the number of its own. {@link TraceReader#read(Path, Owners)} fills one; a replay needs none.
+ * Owners tell who allocated the blocks of a trace: a table of names, such as {@code thread 17, stream 0x7f00}, and for
+ * each allocation a number in the table. {@link TraceReader#read(Path, Owners)} fills one; a replay needs none.
  *
  * <p>Thread-safety: confined to one thread. Cost: 4 host bytes an allocation, 10 while the array grows, and at most 20
- * MB for the table, whatever the file says: it has at most {@value #MOST_OWNERS} entries, and owners that come later
- * are unknown; and of a thread and of a stream at most {@value #MOST_LETTERS} letters.
+ * MB for the table, whatever the file says. The table has at most {@value #MOST_OWNERS} entries, and owners that come
+ * later are unknown; the names of a thread and of a stream have at most {@value #MOST_LETTERS} letters each.
  */
 public final class Owners {
 
-    /** Number of what isn't known. */
+    /** The number of an unknown owner. */
     public static final int UNKNOWN = 0;
 
-    /** With the unknown one. */
+    /** The most entries of the table, including the unknown owner. */
     static final int MOST_OWNERS = 1 << 15;
 
     static final int MOST_LETTERS = 40;
@@ -34,22 +34,22 @@ public final class Owners {
     private int[] owners = new int[1 << 10];
     private int allocations;
 
-    /** None, yet; and none for ever of a trace whose file has no owners. */
+    /** Makes an empty table, which stays empty if the file has no owners. */
     public Owners() {
-        // What a reader finds is added.
+        // A reader adds the owners that it finds.
     }
 
     /**
-     * The table.
+     * Returns the names of owners by number.
      *
-     * @return what a number stands for; that of {@link #UNKNOWN} is empty
+     * @return names; that of {@link #UNKNOWN} is empty
      */
     public List<String> names() {
         return Collections.unmodifiableList(names);
     }
 
     /**
-     * Who made an allocation.
+     * Returns who made an allocation.
      *
      * @param allocation its number among the trace's allocations, {@code 0 <= allocation}
      * @return index in {@link #names()}; {@link #UNKNOWN} if there is no such allocation
@@ -58,7 +58,7 @@ public final class Owners {
         return allocation < allocations ? owners[allocation] : UNKNOWN;
     }
 
-    /** The trace's next allocation. */
+    /** Adds the owner of the trace's next allocation. */
     void add(final int owner) {
         if (allocations == owners.length) {
             owners = Arrays.copyOf(owners, allocations + (allocations >>> 1));
@@ -66,12 +66,12 @@ public final class Owners {
         owners[allocations++] = owner;
     }
 
-    /** The number of an owner, a new one if need be. A stream of -1 stands for any. */
+    /** Returns the number of an owner, a new one if necessary. A stream of -1 stands for any. */
     int numberOf(final String thread, final long stream) {
         return numberOf(thread, stream == ANY_STREAM ? "" : "0x" + Long.toHexString(stream));
     }
 
-    /** As above; what is empty is left out. */
+    /** Returns the number of an owner, a new one if necessary; an empty text is left out of the name. */
     int numberOf(final String thread, final String stream) {
         final String owner = (thread.isEmpty() ? "" : "thread " + cut(thread))
                 + (thread.isEmpty() || stream.isEmpty() ? "" : ", ")
@@ -83,7 +83,7 @@ public final class Owners {
         if (owner.isEmpty() || names.size() == MOST_OWNERS) {
             return UNKNOWN;
         }
-        // Half a letter, such as a cut may leave, becomes a question mark: no file could hold it.
+        // Half a letter, which a cut may leave, becomes a question mark, because no file could hold it.
         names.add(new String(owner.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8));
         numbers.put(owner, names.size() - 1);
         return names.size() - 1;

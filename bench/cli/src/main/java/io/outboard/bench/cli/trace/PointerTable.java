@@ -1,11 +1,12 @@
 package io.outboard.bench.cli.trace;
 
 /**
- * The live pointers of a log and their slots: a hash table with linear probing, at most half full, in which a removal
- * moves later entries back instead of leaving a mark (Knuth, volume 3, section 6.4, algorithm R). Null isn't a key.
+ * Maps the live pointers of a log to their slots. The hash table uses linear probing and is at most half full; a
+ * removal moves later entries back instead of leaving a mark (Knuth, volume 3, section 6.4, algorithm R). Null can't be
+ * a key.
  *
- * <p>Thread-safety: confined to one thread. Cost: O(1) on average, at most 48 host bytes a live pointer, and
- * 72 while it grows.
+ * <p>Thread-safety: confined to one thread. Cost: O(1) on average, at most 48 host bytes a live pointer, and 72 while
+ * it grows.
  */
 final class PointerTable {
 
@@ -18,7 +19,7 @@ final class PointerTable {
     private int shift = 64 - INITIAL_LOG2;
     private int size;
 
-    /** The slot of a live pointer, or -1. */
+    /** Returns the slot of a live pointer, or -1. */
     int slotOf(final long pointer) {
         final int index = indexOf(pointer);
         return pointers[index] == 0 ? -1 : slots[index];
@@ -40,7 +41,7 @@ final class PointerTable {
         int hole = indexOf(pointer);
         size--;
         for (int i = (hole + 1) & mask; pointers[i] != 0; i = (i + 1) & mask) {
-            // An entry may move back into the hole if its own place isn't between the two.
+            // An entry may move back into the hole unless its home lies between hole and entry.
             if (((i - home(pointers[i])) & mask) >= ((i - hole) & mask)) {
                 pointers[hole] = pointers[i];
                 slots[hole] = slots[i];

@@ -45,10 +45,10 @@ import java.util.stream.Stream;
  */
 public final class Profiles {
 
-    /** Operations that the published figures are made with. */
+    /** The number of operations of the published figures. */
     public static final int DEFAULT_OPERATIONS = 1_000_000;
 
-    /** Least operations of a profile: one step of {@code replace} takes two. */
+    /** The least operations of a profile; one step of {@code replace} takes two. */
     public static final int MIN_OPERATIONS = 2;
 
     private static final List<String> NAMES = Stream.concat(
@@ -66,7 +66,7 @@ public final class Profiles {
     private Profiles() {}
 
     /**
-     * The names that {@link #named} knows.
+     * Lists the names that {@link #named} knows.
      *
      * @return names, in the order in which reports list them
      */
@@ -78,7 +78,7 @@ public final class Profiles {
      * Generates a profile with {@link #DEFAULT_OPERATIONS}.
      *
      * @param name one of {@link #names()}
-     * @return the trace, called by that name
+     * @return the trace, which has the same name
      * @throws IllegalArgumentException if the name is unknown; the message lists the choices
      */
     public static Trace named(final String name) {
@@ -86,12 +86,12 @@ public final class Profiles {
     }
 
     /**
-     * Generates a profile. With fewer operations it is the beginning of the same trace, with more it goes on; a step
-     * that takes two operations isn't begun for one, so a trace may end an operation short.
+     * Generates a profile. Fewer operations give the beginning of the same trace, more continue it. A step of two
+     * operations isn't begun if only one is left, so a trace may end an operation short.
      *
      * @param name one of {@link #names()}
      * @param operations operations wanted, from 2 to a sixty-fourth of the JVM's largest heap in bytes
-     * @return the trace, called by that name
+     * @return the trace, which has the same name
      * @throws IllegalArgumentException if the name is unknown or the number out of range; the message lists the choices
      */
     public static Trace named(final String name, final int operations) {
@@ -103,10 +103,10 @@ public final class Profiles {
      *
      * @param name one of {@link #names()}
      * @param operations as for {@link #named(String, int)}
-     * @param variant what is added to the seed; 0 for the profile itself
-     * @param scale how many times as many slots {@code large}, {@code mid} and {@code small} have, from 1 to 1000,
-     *     and so blocks that are live; the others are what they are
-     * @return the trace, called by the profile's name
+     * @param variant number that is added to the seed; 0 for the profile itself
+     * @param scale how many times as many slots, and so live blocks, {@code large}, {@code mid} and {@code small} have,
+     *     from 1 to 1000; other profiles are not scaled
+     * @return the trace, which has the profile's name
      * @throws IllegalArgumentException as {@link #named(String, int)}
      */
     public static Trace variant(final String name, final int operations, final int variant, final int scale) {
@@ -154,7 +154,10 @@ public final class Profiles {
                 "mimalloc", operations, () -> (int) random.below(20), () -> 5 * MIB + random.below(20 * MIB + 1));
     }
 
-    /** A buffer owns two slots and uses them in turn, since its new block lives beside the old one for a moment. */
+    /**
+     * Generates steps that replace a buffer. A buffer owns two slots and uses them in turn, since its new block exists
+     * beside the old one for a moment.
+     */
     private static Trace replace(
             final String name, final int operations, final IntSupplier buffer, final LongSupplier size) {
         final int buffers = 20;
@@ -187,7 +190,8 @@ public final class Profiles {
         final long[] liveBytes = new long[slots];
         while (list.size() < operations) {
             final int slot = (int) random.below(slots);
-            // Nothing is freed before half of the slots are full, so till then operations count full slots.
+            // Nothing is freed before half of the slots are full, so until then the number of operations is that of
+            // full slots.
             final boolean filling = list.size() < slots / 2;
             if (liveBytes[slot] == 0) {
                 liveBytes[slot] = size.getAsLong();

@@ -9,8 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads what {@link io.outboard.pool.Pool#record} writes, see {@link Recorder}. Thread-safety: safe for any number of
- * threads.
+ * Reads a recording that {@link io.outboard.pool.Pool#record} wrote, see {@link Recorder}. Thread-safety: safe for any
+ * number of threads.
  */
 final class RecordingFormat {
 

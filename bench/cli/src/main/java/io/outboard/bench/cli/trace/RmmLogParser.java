@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the CSV that the logging adaptor of the RAPIDS Memory Manager writes; the rules are those of {@link
- * TraceReader}. Works on bytes in the window of the content and makes no object for a line, but for owners, if they are
+ * Reads the CSV that the logging adaptor of the RAPIDS Memory Manager writes, by the rules of {@link TraceReader}. The
+ * parser works on bytes in the window of the content and makes no object for a line, except for owners, if they are
  * wanted.
  *
  * <p>Thread-safety: confined to one thread.
@@ -17,12 +17,12 @@ final class RmmLogParser {
     static final String HEADER = "Thread,Time,Action,Pointer,Size,Stream";
     static final long MIN_REGION_BYTES = 64L << 20;
 
-    /** RMM's lines have about 60 bytes; one that has so many more is no line of a log. */
+    /** The longest line; RMM's lines have about 60 bytes, so a longer line isn't one of a log. */
     static final int MAX_LINE_BYTES = 4096;
 
     private static final long REGION_STEP_BYTES = 2L << 20;
 
-    /** What strategies can divide, with granules of 256 bytes. */
+    /** The largest region that strategies can divide with granules of 256 bytes. */
     private static final long MAX_REGION_BYTES = (1L << 40) - REGION_STEP_BYTES;
 
     private static final int GRANULE_BYTES = 256;
@@ -45,7 +45,7 @@ final class RmmLogParser {
     private final OperationList operations = new OperationList(1 << 16);
     private final LiveBlocks blocks;
 
-    /** Where each column starts in the buffer; one more entry behind, as if another column followed. */
+    /** Where each column starts in the buffer, with one more entry at the end, as if another column followed. */
     private final int[] columns = new int[COLUMNS + 1];
 
     private long line;
@@ -54,7 +54,7 @@ final class RmmLogParser {
     private long skippedFrees;
     private FailedRequests failed = FailedRequests.NONE;
 
-    /** Whether no line feed followed the line. */
+    /** Whether the line doesn't end in a line feed. */
     private boolean isUnended;
 
     private boolean cut;
@@ -97,7 +97,8 @@ final class RmmLogParser {
     }
 
     /**
-     * Twice the live bytes at the peak, as a strategy that rounds to 256 bytes may see them, if it can divide so many.
+     * Returns twice the live bytes at the peak, rounded as by a strategy with granules of 256 bytes, if strategies can
+     * divide so many.
      */
     static long regionBytes(final long peakLiveBytes, final long peakLiveBlocks) {
         final long live = Math.max(peakLiveBytes, GRANULE_BYTES * peakLiveBlocks);
@@ -115,7 +116,7 @@ final class RmmLogParser {
         }
     }
 
-    /** Whether the line, the last one, has neither its end nor all of its columns. */
+    /** Tells whether the line, the last one, lacks both its end and columns. */
     private boolean isCut() {
         int found = 1;
         for (int i = lineStart; i < lineEnd; i++) {
@@ -206,7 +207,10 @@ final class RmmLogParser {
         operations.add(operation);
     }
 
-    /** A pointer only names a block: its digits are taken as hexadecimal, which also tells decimal ones apart. */
+    /**
+     * Reads a pointer. A pointer only names a block, so its digits are read as hexadecimal; distinct decimal pointers
+     * stay distinct then too.
+     */
     private long pointer() throws TraceFormatException {
         final int from = columns[POINTER];
         final int to = columns[POINTER + 1] - 1;
@@ -240,7 +244,7 @@ final class RmmLogParser {
         return error("size=" + shown(SIZE) + " must be a whole number of bytes, 0.." + Trace.MAX_BYTES);
     }
 
-    /** Size of a request; whatever is more than {@link Trace#MAX_BYTES} becomes one more than that. */
+    /** Reads the size of a request; a size above {@link Trace#MAX_BYTES} becomes that number plus one. */
     private long size() throws TraceFormatException {
         final int from = columns[SIZE];
         final int to = columns[SIZE + 1] - 1;
@@ -274,7 +278,7 @@ final class RmmLogParser {
         columns[COLUMNS] = lineEnd + 1;
     }
 
-    /** Finds the next line, without its end; the last one needs none. Returns false at the end of the content. */
+    /** Finds the next line, without its end; the last line needs no end. Returns false at the end of the content. */
     private boolean nextLine() throws IOException {
         int scanned = 0;
         while (true) {
@@ -327,7 +331,7 @@ final class RmmLogParser {
         return content.shown(columns[column], columns[column + 1] - 1);
     }
 
-    /** As it stands, since RMM spells threads and streams in more than one way. */
+    /** Returns the text of a column unchanged, since RMM spells threads and streams in more than one way. */
     private String text(final int column) {
         final int from = columns[column];
         return new String(buffer, from, columns[column + 1] - 1 - from, StandardCharsets.UTF_8).strip();

@@ -1,7 +1,8 @@
 package io.outboard.bench.cli.trace;
 
 /**
- * The generator of Steele, Lea and Flood (2014, figures 14 and 16), with the mappings that the profiles are defined by.
+ * Generates random numbers by the generator of Steele, Lea and Flood (2014, figures 14 and 16), with the mappings that
+ * define the profiles.
  *
  * <p>Thread-safety: confined to one thread.
  */
@@ -12,16 +13,16 @@ public final class SplitMix64 {
     private long state;
 
     /**
-     * A generator.
+     * Makes a generator.
      *
-     * @param seed the same gives the same numbers
+     * @param seed the same seed gives the same numbers
      */
     public SplitMix64(final long seed) {
         state = seed;
     }
 
     /**
-     * Draws.
+     * Draws a number.
      *
      * @return 64 random bits
      */
@@ -34,34 +35,34 @@ public final class SplitMix64 {
     }
 
     /**
-     * A whole number: the high 64 bits of the unsigned product with a draw.
+     * Draws a whole number: the high 64 bits of the unsigned product of {@code n} and a draw.
      *
-     * @param n how many there are to choose from, n > 0
-     * @return one in {@code 0..n-1}
+     * @param n how many numbers there are to choose from, n > 0
+     * @return a number in {@code 0..n-1}
      */
     public long below(final long n) {
         final long draw = next();
-        // multiplyHigh takes a draw with its top bit set for draw - 2^64, so n is missing from the high half.
+        // multiplyHigh treats a draw with its top bit set as draw - 2^64, so n is missing from the high half.
         return Math.multiplyHigh(draw, n) + ((draw >> 63) & n);
     }
 
     /**
-     * A number with 53 random bits.
+     * Draws a number with 53 random bits.
      *
-     * @return one in [0, 1)
+     * @return a number in [0, 1)
      */
     public double unit() {
         return (next() >>> 11) * 0x1.0p-53;
     }
 
-    /** A whole number in {@code lo..hi}, both included. */
+    /** Draws a whole number in {@code lo..hi}, both included. */
     long uniform(final long lo, final long hi) {
         return lo + below(hi - lo + 1);
     }
 
     /**
-     * A whole number whose logarithm is uniform between two powers of two, cut to a whole number. Takes the logarithms,
-     * so that they are exact; {@code StrictMath}, so that every machine gives the same trace.
+     * Draws a number whose logarithm is uniform between two powers of two, cut to a whole number. The bounds are given
+     * as logarithms, so that they are exact; {@code StrictMath} gives the same trace on every machine.
      */
     long logUniform(final int loLog2, final int hiLog2) {
         final long value = (long) StrictMath.pow(2.0, loLog2 + unit() * (hiLog2 - loLog2));

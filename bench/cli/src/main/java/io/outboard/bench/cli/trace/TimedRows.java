@@ -7,17 +7,17 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happened to addresses, in any order, each with its time; in the order of the times it becomes a trace. Rows of
- * the same time stay as they came. An address that is allocated while it is in use was freed before, and that is
- * missing: what recorded it ended while threads worked, say.
+ * Collects allocations and frees of addresses in any order, each with its time, and makes a trace in the order of the
+ * times. Rows of the same time keep their order. If an address is allocated while it is in use, its free is missing
+ * from the recording, for example because the recording ended while threads worked.
  *
  * <p>Thread-safety: confined to one thread. Cost: at most 60 host bytes a row while rows are added, and 44 while they
- * are sorted, which takes one pass where they are in order, and a merge of each two runs else; 10 more a row with
- * owners.
+ * are sorted; 10 more a row with owners. Sorting takes one pass if the rows are in order, and otherwise merges runs in
+ * pairs.
  */
 final class TimedRows {
 
-    /** Instead of a size. */
+    /** The size that marks a free. */
     static final long FREE = 0;
 
     private static final long NO_ADDRESS = 0;
@@ -31,13 +31,16 @@ final class TimedRows {
     private long[] addresses = new long[FIRST_ROWS];
     private long[] sizes = new long[FIRST_ROWS];
 
-    /** Of each row its owner's number; made when the first row gets one. */
+    /** For each row: its owner's number; the array is made when the first row gets an owner. */
     private int[] owned = {};
 
     private int count;
     private FailedRequests failed = FailedRequests.NONE;
 
-    /** Errors are made of what is wrong. Owners get those of the allocations, in the trace's order. */
+    /**
+     * Makes an empty collection. {@code errors} makes an exception from a problem; {@code owners} get the owners of the
+     * allocations, in the trace's order.
+     */
     TimedRows(
             final int mostRows,
             final int mostSlots,
@@ -49,7 +52,7 @@ final class TimedRows {
         this.errors = errors;
     }
 
-    /** A request of so many bytes that failed; whether there is a row for it. */
+    /** Adds a failed request of so many bytes; returns whether there is a row for it. */
     boolean addFailed(final long atNanos, final long sizeBytes) throws TraceFormatException {
         failed = failed.and(sizeBytes);
         if (!FailedRequests.isServable(sizeBytes)) {
@@ -59,7 +62,7 @@ final class TimedRows {
         return true;
     }
 
-    /** An allocation of so many bytes, or a {@link #FREE}. */
+    /** Adds an allocation of so many bytes, or a {@link #FREE}. */
     void add(final long atNanos, final long address, final long sizeBytes) throws TraceFormatException {
         if (address == NO_ADDRESS && sizeBytes != FREE) {
             throw errors.apply("address=0 must not be null where size=" + sizeBytes);
@@ -86,7 +89,7 @@ final class TimedRows {
         sizes[count++] = sizeBytes;
     }
 
-    /** Who made the last row; if owners are wanted, each allocation needs one. */
+    /** Sets who made the last row; if owners are wanted, each allocation needs one. */
     void ownedBy(final int owner) {
         if (owned.length < count) {
             owned = Arrays.copyOf(owned, nanos.length);
@@ -94,7 +97,7 @@ final class TimedRows {
         owned[count - 1] = owner;
     }
 
-    /** The trace, with what its reader has to say of it. */
+    /** Makes the trace, with the notes of its reader. */
     Trace toTrace(final String name, final List<String> notes) throws TraceFormatException {
         final int[] order = order();
         final LiveBlocks blocks = new LiveBlocks(mostSlots);
@@ -145,7 +148,10 @@ final class TimedRows {
                 all);
     }
 
-    /** Numbers of rows in the order of their times: runs that are in order are merged, each two, until one is left. */
+    /**
+     * Returns the numbers of rows in the order of their times. Runs that are in order are merged in pairs until one is
+     * left.
+     */
     private int[] order() {
         int[] from = new int[count];
         Arrays.setAll(from, i -> i);

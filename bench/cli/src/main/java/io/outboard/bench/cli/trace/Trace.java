@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * A sequence of allocations and frees, checked once and then only read.
+ * A trace is a sequence of allocations and frees, checked once and read-only afterwards.
  *
  * <p>One {@code long} is one operation, in the layout of the file format HPTRACE1:
  *
@@ -15,19 +15,19 @@ import java.util.Objects;
  * +----+-----------+-------------------------+
  * </pre>
  *
- * <p>A <em>slot</em> names a block for as long as it lives, and holds at most one live block. An allocation puts a
- * block of so many bytes into an empty slot; a free empties the slot and repeats the block's bytes. Blocks may still be
- * live when the trace ends.
+ * <p>A <em>slot</em> names a block for as long as the block lives, and holds at most one live block. An allocation puts
+ * a block of so many bytes into an empty slot; a free empties the slot and repeats the block's bytes. Blocks may still
+ * be live when the trace ends.
  *
  * <p>Thread-safety: safe for any number of threads, as long as nobody writes to {@link #operations()}. Cost: 8 host
- * bytes an operation; building one walks the operations once, with 8 bytes a slot beside them.
+ * bytes an operation; the constructor walks the operations once, and needs 8 bytes a slot meanwhile.
  */
 public final class Trace {
 
-    /** Most slots that the layout can name: 2^23. */
+    /** The most slots that the layout can name: 2^23. */
     public static final int MAX_SLOTS = 1 << 23;
 
-    /** Largest block that the layout can hold, in bytes: 2^40 - 1. */
+    /** The largest block that the layout can hold, in bytes: 2^40 - 1. */
     public static final long MAX_BYTES = (1L << 40) - 1;
 
     private static final int SLOT_SHIFT = 40;
@@ -44,11 +44,11 @@ public final class Trace {
     private final int peakLiveBlocks;
 
     /**
-     * Takes an array of operations over and checks it.
+     * Makes a trace of an array of operations and checks it.
      *
-     * @param name what reports call the trace
+     * @param name name of the trace in reports
      * @param slots number of slots, {@code 1 <= slots <= 2^23}
-     * @param regionBytes bytes of the region in which the trace is meant to run, {@code regionBytes > 0}
+     * @param regionBytes size of the region in which the trace is meant to run, {@code regionBytes > 0}
      * @param operations at least one; kept without a copy, so the caller must not write to it again
      * @throws IllegalArgumentException if a number is out of range, or an operation has zero bytes or a slot outside of
      *     {@code 0..slots-1}, allocates into a full slot, frees an empty one, or frees other bytes than were allocated;
@@ -109,7 +109,7 @@ public final class Trace {
     }
 
     /**
-     * What reports call the trace.
+     * Returns the name of the trace in reports.
      *
      * @return name of the profile, or of the file without its folder
      */
@@ -118,7 +118,7 @@ public final class Trace {
     }
 
     /**
-     * Number of slots, which is the length of the array that a replay keeps its addresses in.
+     * Returns the number of slots, which is the length of the array in which a replay keeps its addresses.
      *
      * @return {@code 1 <= slots <= 2^23}; not every slot needs to be used
      */
@@ -127,7 +127,7 @@ public final class Trace {
     }
 
     /**
-     * The region in which the trace is meant to run.
+     * Returns the size of the region in which the trace is meant to run.
      *
      * @return bytes, > 0
      */
@@ -136,16 +136,16 @@ public final class Trace {
     }
 
     /**
-     * The operations themselves, in order, for loops that are timed.
+     * Returns the operations themselves, in order, for loops that are timed.
      *
-     * @return the array that the trace holds and not a copy: it must not be written to
+     * @return the array that the trace holds, not a copy, so nobody may write to it
      */
     public long[] operations() {
         return operations;
     }
 
     /**
-     * Number of allocations and frees together.
+     * Returns the number of allocations and frees together.
      *
      * @return > 0
      */
@@ -154,7 +154,7 @@ public final class Trace {
     }
 
     /**
-     * Most bytes that were live at once, as requested and without any rounding.
+     * Returns the most bytes that were live at once, as requested and without any rounding.
      *
      * @return bytes, > 0
      */
@@ -163,7 +163,7 @@ public final class Trace {
     }
 
     /**
-     * Most blocks that were live at once; not necessarily at the moment of {@link #peakLiveBytes()}.
+     * Returns the most blocks that were live at once; not necessarily at the moment of {@link #peakLiveBytes()}.
      *
      * @return blocks, {@code 1 <= peakLiveBlocks <= slots}
      */
@@ -172,7 +172,7 @@ public final class Trace {
     }
 
     /**
-     * Frees that a log held and the trace doesn't, since the log shows no allocation of their blocks.
+     * Returns how many frees of a log were left out, because the log shows no allocation of their blocks.
      *
      * @return count, >= 0; 0 for anything but an RMM log, see {@link TraceReader}
      */
@@ -181,7 +181,8 @@ public final class Trace {
     }
 
     /**
-     * Requests that got no memory when the trace was recorded. Here each is a block that is freed at once.
+     * Returns the requests that got no memory when the trace was recorded. In the trace, each is a block that is freed
+     * at once.
      *
      * @return their count, 0 for HPTRACE1, and the largest
      */
@@ -190,16 +191,16 @@ public final class Trace {
     }
 
     /**
-     * What else a reader of the trace should know: that its file was cut, say.
+     * Returns what else a reader of the trace should know, for example that its file was cut.
      *
-     * @return sentences without a full stop, as a rule none
+     * @return sentences without a full stop, usually none
      */
     public List<String> notes() {
         return notes;
     }
 
     /**
-     * Whether an operation is a free.
+     * Tells whether an operation is a free.
      *
      * @param operation one of {@link #operations()}
      * @return true for a free, false for an allocation
@@ -209,7 +210,7 @@ public final class Trace {
     }
 
     /**
-     * The slot of an operation.
+     * Returns the slot of an operation.
      *
      * @param operation one of {@link #operations()}
      * @return {@code 0 <= slot < 2^23}
@@ -219,7 +220,7 @@ public final class Trace {
     }
 
     /**
-     * The bytes that an operation allocates, or that the block which it frees holds.
+     * Returns the bytes of the block that an operation allocates or frees.
      *
      * @param operation one of {@link #operations()}
      * @return {@code 0 < bytes < 2^40}
@@ -259,7 +260,7 @@ public final class Trace {
     }
 
     /**
-     * Name and size, for a person.
+     * Returns name and size, for a person.
      *
      * @return for example {@code large, 1000000 operations}
      */
@@ -269,14 +270,17 @@ public final class Trace {
     }
 
     /**
-     * Most operations that reading or generating may lead to: an array of that many, copied while it grows, takes at
+     * Returns the most operations that may be read or generated: an array of that many, copied while it grows, takes at
      * most half of the heap that the JVM was started with.
      */
     static int maximumOperations() {
         return (int) Math.min(1 << 30, Runtime.getRuntime().maxMemory() / 64);
     }
 
-    /** Most blocks that may be live at once while a log is read, by the heap and by what the layout can name. */
+    /**
+     * Returns the most blocks that may be live at once while a log is read, limited by the heap and by the layout's
+     * slots.
+     */
     static int maximumLiveBlocks() {
         return (int) Math.min(MAX_SLOTS, Runtime.getRuntime().maxMemory() / 256);
     }

@@ -12,7 +12,7 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
 /**
- * What a file holds, unpacked if it is gzip, as a window that parsers look into without copying.
+ * Gives the content of a file, unpacked if it is gzip, as a window in which parsers read without copying.
  *
  * <pre>
  * buffer  | taken | start ... end | empty |
@@ -39,11 +39,11 @@ final class TraceContent implements Closeable {
         if (Files.isDirectory(file)) {
             throw error("byte 0", "it must be a file, and is a folder");
         }
-        // Not Files.newInputStream: what it gives can't tell what is available in a pipe (seen with JDK 17).
+        // Files.newInputStream isn't used: its stream can't tell what is available in a pipe (seen with JDK 17).
         final InputStream raw = new BufferedInputStream(new FileInputStream(file.toFile()), WINDOW_BYTES);
         try {
             final boolean packed = isGzip(raw);
-            // A pipe tells size 0 and holds more, so only a regular file's size means something.
+            // A pipe reports size 0 and holds more, so only a regular file's size is used.
             sizeBytes = packed || !Files.isRegularFile(file) ? -1 : Files.size(file);
             in = packed ? unpack(raw) : raw;
         } catch (final IOException | RuntimeException e) {
@@ -52,7 +52,7 @@ final class TraceContent implements Closeable {
         }
     }
 
-    /** Size of the content in bytes, or -1 if that isn't known before the end. */
+    /** Returns the size of the content in bytes, or -1 if it isn't known before the end. */
     long sizeBytes() {
         return sizeBytes;
     }
@@ -69,20 +69,20 @@ final class TraceContent implements Closeable {
         return end;
     }
 
-    /** Offset in the content of the byte at {@link #start()}. */
+    /** Returns the offset in the content of the byte at {@link #start()}. */
     long offset() {
         return offset;
     }
 
-    /** Moves the start forward. What was taken stays where it is until the next {@link #more()}. */
+    /** Moves the start forward. The taken bytes stay where they are until the next {@link #more()}. */
     void take(final int bytes) {
         start += bytes;
         offset += bytes;
     }
 
     /**
-     * Reads on: moves the rest of the window to its front and fills up behind it. At least one byte must have been
-     * taken from a full window.
+     * Reads more of the file: moves the rest of the window to its front and fills up behind it. At least one byte of a
+     * full window must have been taken.
      *
      * @return false at the end of the content
      */
@@ -99,10 +99,13 @@ final class TraceContent implements Closeable {
         }
     }
 
-    /** Reads on until the window holds that many bytes, at most 64 KiB; fewer only at the end of the content. */
+    /**
+     * Reads until the window holds that many bytes, at most 64 KiB, or fewer at the end of the content; returns their
+     * number.
+     */
     int atLeast(final int bytes) throws IOException {
         while (end - start < bytes && more()) {
-            // more() has filled the window up.
+            // more() has filled the window.
         }
         return end - start;
     }
@@ -117,7 +120,8 @@ final class TraceContent implements Closeable {
     }
 
     /**
-     * A piece of the buffer in quotes, cut to 40 characters; what isn't printable ASCII is shown as a question mark.
+     * Returns a piece of the buffer in quotes, cut to 40 characters; a byte that isn't printable ASCII becomes a
+     * question mark.
      */
     String shown(final int from, final int to) {
         final StringBuilder text = new StringBuilder("\"");

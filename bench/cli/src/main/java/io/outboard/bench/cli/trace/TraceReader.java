@@ -6,48 +6,49 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads traces from files: HPTRACE1, the CSV that the logging adaptor of the RAPIDS Memory Manager (RMM) writes, or
- * what {@link io.outboard.pool.Pool#record} does, each plain or gzip; and recordings of Java Flight Recorder with the
- * pools' events of allocations and frees. What a file holds decides, and not its name.
+ * Reads traces from files of four formats: HPTRACE1; the CSV that the logging adaptor of the RAPIDS Memory Manager
+ * (RMM) writes; recordings of {@link io.outboard.pool.Pool#record}; and recordings of Java Flight Recorder with the
+ * pools' events of allocations and frees. All but the last may be gzipped. The content of a file decides its format,
+ * not its name.
  *
- * <p><b>HPTRACE1</b> is taken as it is. Its length must be what its header says, and its peaks, unless 0, must be those
+ * <p><b>HPTRACE1</b> is read unchanged. Its length must be what its header says, and its peaks, unless 0, must be those
  * of its operations.
  *
  * <p><b>RMM's CSV</b> begins with {@code Thread,Time,Action,Pointer,Size,Stream}. Threads, times and streams don't
- * matter to the trace: rows count in the order in which they stand.
+ * matter to the trace: rows count in the order of the file.
  *
  * <ul>
- *   <li>A pointer names a block and nothing else: 1 to 16 hexadecimal digits, with or without {@code 0x}; decimal
- *       ones do as well, if all are. Null is {@code 0x0} or {@code (nil)}. A block's slot goes to a later block once it
- *       is free, so that there are as many slots as blocks at the peak.
- *   <li>An {@code allocate failure} is a demand: a block that is freed at once. {@link Trace#failedRequests()}
- *       counts them.
- *   <li>An {@code allocate} of 0 bytes is skipped, and so is the {@code free} of 0 bytes, or of null, that belongs
- *       to it.
+ *   <li>A pointer only names a block: 1 to 16 hexadecimal digits, with or without {@code 0x}; decimal pointers work
+ *       too, if all are decimal. Null is {@code 0x0} or {@code (nil)}. The slot of a freed block goes to a later block,
+ *       so that there are as many slots as blocks at the peak.
+ *   <li>An {@code allocate failure} becomes a block that is freed at once. {@link Trace#failedRequests()} counts them.
+ *   <li>An {@code allocate} of 0 bytes is skipped, and so is the {@code free} of 0 bytes, or of null, that belongs to
+ *       it.
  *   <li>A {@code free} of a pointer that isn't live is skipped and counted in {@link Trace#skippedFrees()}: logging
  *       often begins when a program holds blocks already.
- *   <li>What contradicts the rows before it is an error: an {@code allocate} of a pointer that is live, or a {@code
- *       free} with another size than its {@code allocate}.
- *   <li>The region is twice the peak live bytes, or twice 256 bytes for each block at the peak if that is more,
- *       rounded up to 2 MiB, and at least 64 MiB.
- *   <li>A last line without an end that lacks columns is one that was cut: it is left out, and {@link
- *       Trace#notes()} say so.
+ *   <li>A row that contradicts the rows before it is an error: an {@code allocate} of a pointer that is live, or a
+ *       {@code free} with another size than its {@code allocate}.
+ *   <li>The region is twice the peak live bytes, or twice 256 bytes for each block at the peak if that is more, rounded
+ *       up to 2 MiB, and at least 64 MiB.
+ *   <li>A last line that lacks both its end and columns was cut: the line is left out, and {@link Trace#notes()} say
+ *       so.
  * </ul>
  *
- * <p><b>A recording</b>, of a pool or of JFR, counts in the order of its times, whatever order it is in. Frees of
- * blocks that it doesn't show the allocation of are skipped and counted, requests that failed are demands, and the
- * region is sized, as those of a log. JFR's may be of several pools, of which one is read. Alignments, threads and
- * streams don't matter to the trace, and sizes of blocks that were changed in place neither; notes say how often that
- * was. Where a free is missing, its block ends when its address is allocated again, and notes count that.
+ * <p><b>A recording</b>, of a pool or of JFR, is read in the order of its times, whatever the order of the file. As in
+ * a log, frees of blocks without a recorded allocation are skipped and counted, failed requests become blocks that are
+ * freed at once, and the region has the same size. A JFR recording may have several pools, of which one is read.
+ * Alignments, threads and streams don't matter to the trace. Nor do the new sizes of blocks that were resized in place;
+ * notes say how often blocks were resized. If a free is missing, the block ends when its address is allocated again,
+ * and notes count such blocks.
  *
- * <p>Threads and streams of allocations go to {@link Owners}, if the caller has some: those of RMM's CSV as they stand
- * there, of a pool's recording the last 16 bits of a thread's number, of JFR's the thread's name, too. HPTRACE1 has
- * none.
+ * <p>Threads and streams of allocations go to {@link Owners}, if the caller passes one. Those of RMM's CSV are kept
+ * unchanged; a pool's recording has the last 16 bits of a thread's number, and JFR also the thread's name. HPTRACE1 has
+ * no owners.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: one pass in a window of 64 KiB; while it runs, at most 20
- * host bytes an operation and 96 a live block; with owners 10 to 20 more an operation. A file with more operations than
- * a sixty-fourth of the JVM's largest heap in bytes, half as many where they are recorded, or one with more live blocks
- * than a 256th of it, is refused before memory runs out.
+ * <p>Thread-safety: safe for any number of threads. Cost: one pass in a window of 64 KiB, with at most 20 host bytes an
+ * operation and 96 a live block; with owners 10 to 20 more an operation. A file is refused before memory runs out if it
+ * has more operations than a sixty-fourth of the JVM's largest heap in bytes (half as many in recordings), or more live
+ * blocks than a 256th of it.
  */
 public final class TraceReader {
 
@@ -56,8 +57,8 @@ public final class TraceReader {
     /**
      * Reads a file.
      *
-     * @param file path of the trace, in the default file system; a pipe will do
-     * @return the trace, called by the file's name without its folder
+     * @param file path of the trace, in the default file system; may be a pipe
+     * @return the trace, named after the file without its folder
      * @throws TraceFormatException if the file isn't a trace, or is damaged, truncated or too large; the message names
      *     the file, the line or byte, the value and the rule
      * @throws java.io.FileNotFoundException if there is no such file, or it may not be opened
@@ -71,9 +72,9 @@ public final class TraceReader {
      * Reads a file as {@link #read(Path)} does, and who made its allocations.
      *
      * @param file path of the trace
-     * @param owners new; gets an owner for each allocation of the trace, where the file has them
+     * @param owners new; gets an owner for each allocation of the trace, if the file has them
      * @return the trace
-     * @throws TraceFormatException as above
+     * @throws TraceFormatException as {@link #read(Path)}
      * @throws IOException if reading fails
      */
     public static Trace read(final Path file, final Owners owners) throws IOException {
@@ -85,11 +86,11 @@ public final class TraceReader {
      * Reads one pool's part of a file, as {@link #read(Path)} does.
      *
      * @param file path of the trace
-     * @param owners as above, or null
-     * @param pool as JFR's events name it; null if the file is of one pool
+     * @param owners as in {@link #read(Path, Owners)}, or null
+     * @param pool name of the pool in JFR's events; null if the file is of one pool
      * @return the trace
-     * @throws TraceFormatException as above, and if {@code pool} is null and a JFR recording has several pools, if
-     *     it hasn't the one that is named, or if one is named for another kind of file
+     * @throws TraceFormatException as {@link #read(Path)}; also if {@code pool} is null and a JFR recording has several
+     *     pools, if the recording lacks the named pool, or if a pool is named for another kind of file
      * @throws IOException if reading fails
      */
     public static Trace read(final Path file, final @Nullable Owners owners, final @Nullable String pool)

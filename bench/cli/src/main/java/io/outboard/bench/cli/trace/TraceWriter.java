@@ -19,9 +19,9 @@ public final class TraceWriter {
     /**
      * Writes HPTRACE1, 64 bytes and 8 an operation, over whatever the file held. The same trace gives the same bytes.
      *
-     * @param trace what to write; its name and count of skipped frees have no place in the format
+     * @param trace the trace to write; the format doesn't hold its name and its count of skipped frees
      * @param file path, in a folder that exists
-     * @throws IOException if the file can't be written; what it then holds is a truncated trace, which
+     * @throws IOException if the file can't be written; the file then holds a truncated trace, which
      *     {@link TraceReader} refuses
      */
     public static void writeHpTrace(final Trace trace, final Path file) throws IOException {

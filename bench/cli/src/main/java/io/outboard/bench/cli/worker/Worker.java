@@ -10,9 +10,9 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * The main loop of a process that works for another: reads lines from standard input, and writes an answer to each to
- * standard output, one JSON object a line. The process ends when its input does, even if a kernel hangs, so that it
- * never outlives who asks; and after a failure, since the CUDA context may be of no more use.
+ * Runs the main loop of a process that works for another: reads lines from standard input, and writes an answer to each
+ * to standard output, one JSON object a line. The process ends when its input ends, even if a kernel hangs, so that it
+ * never outlives its parent. It also ends after a failure, since the CUDA context may be unusable.
  */
 public final class Worker {
 
@@ -21,10 +21,10 @@ public final class Worker {
     private Worker() {}
 
     /**
-     * Answers lines of any kind until there are no more. What fails ends the process, with the reason as its last
-     * words.
+     * Answers lines of any kind until there are no more. A failure ends the process, and its reason is the last line of
+     * output.
      *
-     * @param open makes what answers; each answer is one JSON object
+     * @param open makes the function that answers; each answer is one JSON object
      * @throws InterruptedException if the main thread is interrupted
      */
     public static void answer(final Supplier<UnaryOperator<String>> open) throws InterruptedException {
@@ -39,7 +39,8 @@ public final class Worker {
                 print(answers.apply(lines.take()));
             }
         } catch (final RuntimeException | LinkageError e) {
-            // The last line that is read at the other end says why; a stack trace would end in another.
+            // The parent shows the last line that it reads, so the reason must be that line; a stack trace would end in
+            // another.
             System.err.println(e.getMessage());
             System.err.flush();
             Runtime.getRuntime().halt(FAILED);
@@ -54,14 +55,14 @@ public final class Worker {
         } catch (final IOException e) {
             System.err.println(e.getMessage());
         } finally {
-            // Not exit, which would wait for a thread that waits for a kernel.
+            // System.exit isn't used, because it would wait for a thread that waits for a kernel.
             Runtime.getRuntime().halt(0);
         }
     }
 
     /**
-     * Gives an answer before its time: nothing comes after it, and nothing is closed on the way out, since a context
-     * that a kernel broke can't be.
+     * Gives a last answer and ends the process. Nothing is closed on the way out, because a context that a kernel broke
+     * can't be closed.
      *
      * @param answer one JSON object
      */

@@ -14,20 +14,23 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A process that answers lines by lines of JSON, until it is killed. What it prints besides, on either stream, is kept
- * as its last words. Confined to one thread, but for one of its own that reads.
+ * A worker process answers lines with lines of JSON, until it is killed. The last other line that it prints, on either
+ * stream, is kept as its last words. Confined to one thread, except for an internal thread that reads.
  */
 public final class WorkerProcess {
 
-    /** What a worker prints once it can work. */
+    /** The line that a worker prints once it can work. */
     public static final String READY = "ready";
 
-    /** A context takes a second to make; more, if another process that was killed is still being cleaned up. */
+    /**
+     * The limit of a start; a context takes a second to make, and more while another, killed process is being cleaned
+     * up.
+     */
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
 
     private static final long KILL_LIMIT_SECONDS = 60;
 
-    /** Stands for the end of the output; no line holds a line break. */
+    /** The mark for the end of the output; no line holds a line break. */
     private static final String END = "\n";
 
     private final Process process;
@@ -35,9 +38,9 @@ public final class WorkerProcess {
     private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
     private String lastWords = "";
 
-    /** How a wait came out. */
+    /** The outcome of a wait. */
     public enum Outcome {
-        /** By an answer. */
+        /** The worker gave an answer. */
         ANSWERED,
         /** The time was over. */
         TIMED_OUT,
@@ -46,10 +49,10 @@ public final class WorkerProcess {
     }
 
     /**
-     * What a worker said.
+     * An answer of a worker.
      *
-     * @param outcome whether it answered
-     * @param text the answer; if there is none, its last words
+     * @param outcome whether the worker answered
+     * @param text the answer; if there is none, the worker's last words
      */
     public record Answer(Outcome outcome, String text) {}
 
@@ -59,8 +62,8 @@ public final class WorkerProcess {
     }
 
     /**
-     * How to start a worker: the same virtual machine with the same options, but for agents, which are meant for this
-     * process.
+     * Returns the command that starts a worker: the same virtual machine with the same options, except for agents,
+     * which are meant for this process.
      *
      * @param program its main method calls {@link Worker}
      * @param arguments of the program
@@ -80,10 +83,10 @@ public final class WorkerProcess {
     /**
      * Starts a worker and waits until it is ready.
      *
-     * @param command what to start
-     * @return the worker, to be killed
-     * @throws IllegalStateException if it doesn't get ready; the message has its last words
-     * @throws IOException if it can't be started
+     * @param command the command to start
+     * @return the worker; the caller kills it
+     * @throws IllegalStateException if the worker doesn't get ready; the message has its last words
+     * @throws IOException if the process can't be started
      * @throws InterruptedException if the thread is interrupted
      */
     public static WorkerProcess start(final List<String> command) throws IOException, InterruptedException {
@@ -101,11 +104,11 @@ public final class WorkerProcess {
     }
 
     /**
-     * Gives it a line and waits for the answer.
+     * Gives the worker a line and waits for the answer.
      *
      * @param line without a line break
      * @param limit how long to wait
-     * @return what it said
+     * @return the answer
      * @throws InterruptedException if the thread is interrupted
      */
     public Answer ask(final String line, final Duration limit) throws InterruptedException {
@@ -113,7 +116,7 @@ public final class WorkerProcess {
             input.write(line + "\n");
             input.flush();
         } catch (final IOException e) {
-            // It has ended; what it said is read below.
+            // The process has ended; its output is read below.
             lastWords = String.valueOf(e.getMessage());
         }
         return await(limit);
@@ -154,7 +157,7 @@ public final class WorkerProcess {
     }
 
     /**
-     * Kills it and waits until the system has cleaned up, which the driver may delay.
+     * Kills the process and waits until the system has cleaned up, which the driver may delay.
      *
      * @throws InterruptedException if the thread is interrupted
      */

@@ -1,4 +1,4 @@
-/** Processes that answer lines of text by lines of JSON, and can be ended when they hang. */
+/** This package runs processes that answer lines of text with lines of JSON, and that can be ended when they hang. */
 @NullMarked
 package io.outboard.bench.cli.worker;
 

@@ -14,10 +14,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** Memory over the operations of a trace, as figure 4 of Bell, Kumar and Gill (2024): a chart for each result. */
+/**
+ * Draws memory over the operations of a trace, as figure 4 of Bell, Kumar and Gill (2024), with a chart for each
+ * result.
+ */
 final class MemoryCharts {
 
-    /** Regions above this multiple of what the trace needs would press all lines flat: they wait to be switched on. */
+    /**
+     * The multiple of the trace's need above which a region is hidden until it is switched on; it would press all lines
+     * flat.
+     */
     private static final double OFF_SCALE = 4;
 
     private static final double HALF = 2;
@@ -44,7 +50,7 @@ final class MemoryCharts {
         this.looks = looks;
     }
 
-    /** Nothing if the folder has no samples. */
+    /** Returns the charts; nothing if the folder has no samples. */
     String html() throws IOException {
         final Map<Series, MemoryCurve> curves = new LinkedHashMap<>();
         for (final Result result : results) {
@@ -64,7 +70,8 @@ final class MemoryCharts {
         boolean hidden = false;
         for (final Map.Entry<Series, MemoryCurve> entry : curves.entrySet()) {
             final MemoryCurve curve = entry.getValue();
-            // A region that dwarfs the trace beside a pool that grows with it: the pool's is to be seen.
+            // A region much larger than the trace needs is hidden, so that the line of a pool that grows with the trace
+            // stays visible.
             final boolean whole = curve.peak(MemoryCurve.REGION) > OFF_SCALE * needed;
             hidden |= whole;
             line(group, curve, LIVE, curve.column(MemoryCurve.LIVE));
@@ -116,7 +123,7 @@ final class MemoryCharts {
         for (final double[] row : curve.sampledRows()) {
             final List<HtmlTable.Cell> cells = new ArrayList<>();
             for (int column = MemoryCurve.LIVE; column <= MemoryCurve.DEVICE; column++) {
-                // An extent, region or device figure that is 0 throughout is one that nobody measured.
+                // A column of extents, regions or device figures that is 0 throughout was not measured.
                 final double value = curve.peak(column) > 0 ? row[column] : Double.NaN;
                 cells.add(new HtmlTable.Cell(value, Units.bytes(value)));
             }

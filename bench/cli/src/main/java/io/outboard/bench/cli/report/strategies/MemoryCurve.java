@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Memory over the operations of one trace: live bytes, extent, region, and what the device itself says is in use. */
+/** A memory curve has live bytes, extent, region and the device's own figure over the operations of one trace. */
 final class MemoryCurve {
 
     static final int LIVE = 1;
@@ -28,8 +28,8 @@ final class MemoryCurve {
     /**
      * Reads a file of memory samples.
      *
-     * @param folder the folder that contains it
-     * @param name its name
+     * @param folder the folder that contains the file
+     * @param name name of the file
      * @return the samples
      * @throws IllegalArgumentException if a line breaks a rule; names file, line and rule
      * @throws IOException if the file cannot be read
@@ -51,19 +51,19 @@ final class MemoryCurve {
         return rows.isEmpty();
     }
 
-    /** One column, by the constants above or 0 for the operation; NaN where the file is silent. */
+    /** Returns a column, given by the constants above or 0 for the operation; NaN where the file has no value. */
     double[] column(final int column) {
         return rows.stream().mapToDouble(row -> row[column]).toArray();
     }
 
-    /** The largest value of a column; 0 if the file is silent throughout, or says 0, which comes to the same. */
+    /** Returns the largest value of a column; 0 if the file has no value or only zeros. */
     double peak(final int column) {
         return Arrays.stream(column(column)).filter(value -> value > 0).max().orElse(0);
     }
 
     /**
-     * What the device has in use since the start, NaN where that can't be told: for a region that was taken before the
-     * trace began, all of which counts as in use.
+     * Returns how much the device has in use since the start. The values are NaN for a region that was taken before the
+     * trace began, because all of it counts as in use.
      */
     double[] deviceSinceStart() {
         final double[] device = column(DEVICE);
@@ -75,7 +75,7 @@ final class MemoryCurve {
         return Arrays.stream(device).map(used -> Math.max(0, used - start)).toArray();
     }
 
-    /** A dozen rows, evenly spread, the first and the last among them, and the one with the most live bytes. */
+    /** Returns a dozen rows, evenly spread, including the first, the last, and the row with the most live bytes. */
     List<double[]> sampledRows() {
         final int last = rows.size() - 1;
         final double peak = peak(LIVE);

@@ -5,13 +5,16 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What operations took, by their number, from the first call on: median and slowest of each stretch of operations. */
+/**
+ * An operation curve tells how long operations took by their number, from the first call on, as median and slowest of
+ * each stretch of operations.
+ */
 final class OperationCurve {
 
-    /** What the names of its files end with. */
+    /** The ending of the names of such files. */
     static final String SUFFIX = "-operations.csv";
 
-    /** Numbers of operations, for a table. */
+    /** The numbers of operations that a table shows. */
     static final List<Double> DECADES = List.of(1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e7);
 
     private static final String HEADING = "operation,medianNs,maxNs";
@@ -26,8 +29,8 @@ final class OperationCurve {
     /**
      * Reads a file.
      *
-     * @param folder the folder that contains it
-     * @param name its name
+     * @param folder the folder that contains the file
+     * @param name name of the file
      * @throws IllegalArgumentException if a line breaks a rule; names file, line and rule
      * @throws IOException if the file can't be read
      */
@@ -50,7 +53,7 @@ final class OperationCurve {
         return new OperationCurve(rows);
     }
 
-    /** The last operation of each stretch. */
+    /** Returns the number of the last operation of each stretch. */
     double[] operations() {
         return column(0);
     }
@@ -63,7 +66,7 @@ final class OperationCurve {
         return column(2);
     }
 
-    /** The slowest operation of those between a tenth of a number and the number; NaN if there is none. */
+    /** Returns the slowest operation between a tenth of a number and the number; NaN if there is none. */
     double slowestNs(final double to) {
         return rows.stream()
                 .filter(row -> row[0] <= to && row[0] > to / 10)
@@ -72,7 +75,7 @@ final class OperationCurve {
                 .orElse(Double.NaN);
     }
 
-    /** The median of the last stretch of those; NaN if there is none. */
+    /** Returns the median of the last stretch between a tenth of a number and the number; NaN if there is none. */
     double medianNs(final double to) {
         return rows.stream()
                 .filter(row -> row[0] <= to && row[0] > to / 10)

@@ -12,16 +12,16 @@ import java.util.Map;
 import java.util.function.DoubleFunction;
 import java.util.function.ToDoubleFunction;
 
-/** All strategies on all traces, side by side: a line each, a column a trace. */
+/** Shows all strategies on all traces in one table, with a line for each strategy and a column for each trace. */
 final class OverviewSection implements Section {
 
     private final Map<String, List<Result>> resultsByTrace;
     private final Map<String, Series> series;
 
     /**
-     * The section of a whole folder.
+     * Makes the section of a whole folder.
      *
-     * @param resultsByTrace its results
+     * @param resultsByTrace results of the folder
      * @param series the looks of results, by name
      */
     OverviewSection(final Map<String, List<Result>> resultsByTrace, final Map<String, Series> series) {
@@ -40,7 +40,7 @@ final class OverviewSection implements Section {
                 + table("Smallest region \u00F7 peak live", Result::regionOverLive, Units::ratio);
     }
 
-    /** Nothing at all if there is no such number; else a line for each strategy that has one. */
+    /** Returns a table with a line for each strategy that has such a number; nothing if no strategy has one. */
     private String table(
             final String title, final ToDoubleFunction<Result> measure, final DoubleFunction<String> format) {
         final HtmlTable table = new HtmlTable(title + " on every trace", "Strategy");

@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * One latency distribution as HdrHistogram prints it: the value at each of a rising list of percentiles, the last of
- * them the maximum.
+ * A percentile curve is one latency distribution as HdrHistogram prints it: the value at each of a rising list of
+ * percentiles, the last of which is the maximum.
  */
 final class PercentileCurve {
 
     private static final Pattern BLANK = Pattern.compile("\\s+");
     private static final String HEADING = "Value Percentile TotalCount";
-    /** A logarithmic axis has no zero: what is faster than the clock's unit is drawn there. */
+    /** The lowest value that is drawn, for latencies below the clock's unit, because a logarithmic axis has no zero. */
     private static final double SMALLEST_DRAWN_NS = 1;
 
     private final double[] valuesNs;
@@ -30,8 +30,8 @@ final class PercentileCurve {
     /**
      * Reads a file of HdrHistogram's percentile output, values in nanoseconds.
      *
-     * @param folder the folder that contains it
-     * @param name its name
+     * @param folder the folder that contains the file
+     * @param name name of the file
      * @return the distribution
      * @throws IllegalArgumentException if a line breaks a rule; names file, line and rule
      * @throws IOException if the file cannot be read
@@ -50,7 +50,7 @@ final class PercentileCurve {
             }
             rows.add(row);
         }
-        // A histogram of nothing is printed as a heading without rows.
+        // An empty histogram is printed as a heading without rows.
         check(rows.isEmpty() || rows.get(rows.size() - 1)[1] == 1, where, "the last percentile must be 1");
         return new PercentileCurve(rows);
     }
@@ -60,7 +60,8 @@ final class PercentileCurve {
     }
 
     /**
-     * For the chart: log10(1 / (1 - percentile)) of every row; the maximum stands where one operation of all stands.
+     * Returns log10(1 / (1 - percentile)) of every row, for the chart; the maximum is drawn where one operation of all
+     * would be.
      */
     double[] axis() {
         final double[] axis = new double[percentiles.length];
@@ -76,7 +77,7 @@ final class PercentileCurve {
         return axis;
     }
 
-    /** For the chart: the value of every row, in nanoseconds. */
+    /** Returns the value of every row for the chart, in nanoseconds. */
     double[] drawnValuesNs() {
         final double[] drawn = valuesNs.clone();
         for (int row = 0; row < drawn.length; row++) {

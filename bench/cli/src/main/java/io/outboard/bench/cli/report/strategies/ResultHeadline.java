@@ -14,8 +14,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What a run of strategies comes to: the safest that was measured, the facade under STRICT if that is among them,
- * beside the driver's own functions; without a driver the fastest strategy and the tightest.
+ * Summarises a run of strategies. The safest measured result is compared with the driver's own functions: the facade
+ * under STRICT, if it was measured. Without results of the driver, the summary names the strategy that is fastest and
+ * the one that needs least memory.
  */
 final class ResultHeadline {
 
@@ -28,7 +29,7 @@ final class ResultHeadline {
     private final String trace;
     private final List<Result> results;
 
-    /** {@code resultsByTrace}: at least one. */
+    /** Makes the headline of at least one result. */
     ResultHeadline(final Map<String, List<Result>> resultsByTrace) {
         this.resultsByTrace = resultsByTrace;
         this.trace = Stream.concat(
@@ -46,7 +47,7 @@ final class ResultHeadline {
         return new Headline(sentence(), List.of(bars("allocate", "Allocate", shown), bars("free", "Free", shown)));
     }
 
-    /** The picture of allocations alone. */
+    /** Returns the chart of allocations alone. */
     LogBars picture() {
         return bars("allocate", "Time of an allocation", shown());
     }
@@ -140,7 +141,10 @@ final class ResultHeadline {
                 + (resultsByTrace.size() > 1 ? " (geometric means)." : ".");
     }
 
-    /** The facade before a pool, a pool before a strategy; of these STRICT before others. */
+    /**
+     * Returns the safest result: a facade comes before a pool, a pool before a strategy, and STRICT before other
+     * policies.
+     */
     private Optional<Result> safest() {
         return results.stream()
                 .filter(result -> !result.isBaseline())
@@ -153,7 +157,10 @@ final class ResultHeadline {
         return kind + (kind < 4 && !result.values().text("reusePolicy").equals(STRICT) ? 1 : 0);
     }
 
-    /** The driver's functions, facade and pool under one policy each, and strategies alone. */
+    /**
+     * Returns the driver's functions, facade and pool (under STRICT alone if it was measured), and strategies without a
+     * pool.
+     */
     private List<Result> shown() {
         final List<Result> shown =
                 new ArrayList<>(results.stream().filter(Result::isBaseline).toList());

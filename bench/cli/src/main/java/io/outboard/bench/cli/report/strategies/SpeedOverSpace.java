@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What each strategy takes in time and in memory, as one point; over several traces, geometric means of those on which
- * all were measured. Memory is the smallest region that serves a trace or, where that wasn't looked for, how far its
- * blocks reached.
+ * Shows each strategy's time and memory as one point. Over several traces, the point has geometric means, and only
+ * strategies that were measured on all traces are shown. Memory is the smallest region that serves a trace or, if that
+ * wasn't looked for, the greatest extent of the blocks.
  */
 final class SpeedOverSpace implements Section {
 
@@ -29,7 +29,7 @@ final class SpeedOverSpace implements Section {
         return "Speed over space";
     }
 
-    /** Whether there are points to compare. */
+    /** Tells whether there are too few points to compare. */
     boolean isEmpty() {
         return names().size() < 2;
     }
@@ -62,12 +62,12 @@ final class SpeedOverSpace implements Section {
                 + group.html();
     }
 
-    /** Nanoseconds; NaN unless it was measured on every trace. */
+    /** Returns nanoseconds per operation; NaN unless the strategy was measured on every trace. */
     double nsPerOp(final String name) {
         return mean(name, result -> result.number("nsPerOp"));
     }
 
-    /** Bytes of memory for a byte that is live; NaN unless it is known on every trace. */
+    /** Returns bytes of memory for each live byte; NaN unless both are known on every trace. */
     double space(final String name) {
         return mean(name, result -> {
             final double smallest = result.regionOverLive();

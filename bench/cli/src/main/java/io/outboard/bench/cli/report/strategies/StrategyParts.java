@@ -17,12 +17,12 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** What pages show of strategies, and of pools over them. */
+/** Lists what pages show of strategies, and of pools over strategies. */
 public final class StrategyParts {
 
     private static final PagePart TRACES = new PagePart(ResultFolder.RESULTS, StrategyParts::sections);
 
-    /** What pages show of a run, in their order. */
+    /** The parts of a run's page, in their order. */
     public static final List<PagePart> ALL = List.of(
             TRACES,
             PagePart.of(ThreadsSection.FILE_NAME, ThreadsSection::new),
@@ -54,7 +54,7 @@ public final class StrategyParts {
     }
 
     /**
-     * Writes the picture of a folder's first screen that stands for all of it: the percentiles of an allocation.
+     * Writes the one chart that represents a folder's results: the percentiles of an allocation.
      *
      * @param directory the folder that holds the results
      * @param picture the file, in SVG, in place of an older one

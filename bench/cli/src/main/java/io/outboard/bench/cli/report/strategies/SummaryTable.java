@@ -12,8 +12,8 @@ import java.util.function.DoubleFunction;
 import java.util.function.ToDoubleFunction;
 
 /**
- * All results of one trace, a line each, in two tables that fit a page: what an operation takes, and what it costs in
- * memory; percentiles stand below their curves. Columns that nothing was measured for are left out.
+ * Shows all results of one trace, a line each, in two tables that fit a page: time per operation, and memory.
+ * Percentiles are shown below their curves instead. Columns without any measured value are left out.
  */
 final class SummaryTable {
 
@@ -23,10 +23,10 @@ final class SummaryTable {
     private SummaryTable() {}
 
     /**
-     * The tables.
+     * Makes the tables.
      *
-     * @param trace the trace's name
-     * @param results its results
+     * @param trace name of the trace
+     * @param results results of the trace
      * @param series the looks of strategies, by name
      * @return HTML
      */
@@ -59,7 +59,7 @@ final class SummaryTable {
         return table.html();
     }
 
-    /** How many times faster an operation is than the driver's; NaN unless both were measured. */
+    /** Returns how many times faster an operation is than the driver's; NaN unless both were measured. */
     static double speedUp(final Result result, final List<Result> results) {
         return results.stream()
                         .filter(other -> other.strategy().equals(Result.CUDA_MALLOC))
@@ -91,7 +91,9 @@ final class SummaryTable {
         return columns;
     }
 
-    /** What the result is called and, unless that says it, reuse policy and device where results differ in them. */
+    /**
+     * Returns the result's name, with reuse policy and device if results differ in them and the name doesn't say so.
+     */
     private static String heading(final Result result, final List<Result> results, final Map<String, Series> series) {
         final Series look = series.get(result.name());
         final StringBuilder html = new StringBuilder(look == null ? Html.escape(result.name()) : look.html());

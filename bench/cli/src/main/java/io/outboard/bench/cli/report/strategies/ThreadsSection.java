@@ -15,16 +15,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 
-/** What several threads get of one pool: a line for each pool, a column for each number of threads. */
+/**
+ * Shows how many operations several threads do on one pool, with a line for each pool and a column for each number of
+ * threads.
+ */
 final class ThreadsSection implements Section {
 
-    /** Name of the file in the folder: one JSON object a line. */
+    /** The name of the file in the folder, which has one JSON object a line. */
     static final String FILE_NAME = "threads.jsonl";
 
     private final ResultFolder folder;
 
     /**
-     * The section of a folder that has the file.
+     * Makes the section of a folder that has the file.
      *
      * @param folder the folder
      */

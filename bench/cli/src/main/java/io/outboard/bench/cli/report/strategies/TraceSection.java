@@ -22,8 +22,8 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
 /**
- * One trace: a summary of all strategies and baselines, latency by percentile as figure 3 of Bell, Kumar and Gill
- * (2024), and memory over time as their figure 4.
+ * Shows one trace: a summary of all strategies and baselines, latency by percentile as figure 3 of Bell, Kumar and Gill
+ * (2024), and memory over time as figure 4 of the same paper.
  */
 final class TraceSection implements Section {
 
@@ -39,11 +39,11 @@ final class TraceSection implements Section {
     private final boolean isOnly;
 
     /**
-     * The section of one trace.
+     * Makes the section of one trace.
      *
-     * @param folder where its files are
-     * @param trace its name
-     * @param results its lines of results
+     * @param folder the folder that has the trace's files
+     * @param trace name of the trace
+     * @param results results of the trace
      * @param series the looks of strategies, by name
      * @param isOnly whether the page has no other trace
      */
@@ -65,7 +65,7 @@ final class TraceSection implements Section {
         return trace;
     }
 
-    /** That of all traces together. */
+    /** Returns the headline of all traces together. */
     @Override
     public Optional<Headline> headline() {
         return Optional.of(new ResultHeadline(folder.resultsByTrace()).headline());
@@ -187,7 +187,7 @@ final class TraceSection implements Section {
                 + tables;
     }
 
-    /** As they were written with the results, and by one rule: see {@link Percentile}. */
+    /** Returns percentiles as they were written with the results, see {@link Percentile}. */
     private Optional<HtmlTable> latencyTable(final String operation) {
         final HtmlTable table = new HtmlTable("Latency of " + operation + " on " + trace, "Strategy");
         Percentile.OF_RESULTS.forEach(percentile -> table.column("", percentile.title()));
@@ -205,7 +205,9 @@ final class TraceSection implements Section {
         return empty ? Optional.empty() : Optional.of(table);
     }
 
-    /** From the first call of a fresh process on: nothing if the folder doesn't have it. */
+    /**
+     * Returns the charts of times from the first call of a fresh process on; nothing if the folder has no such file.
+     */
     private String operations() throws IOException {
         final ChartGroup group =
                 new ChartGroup("operations", "operations done, logarithmic", "time of an operation, logarithmic");

@@ -1,4 +1,7 @@
-/** What pages show of strategies: speed beside space, all traces, each trace by itself, and several threads. */
+/**
+ * This package has the page parts of strategies: speed over space, all traces, each trace by itself, and several
+ * threads.
+ */
 @NullMarked
 package io.outboard.bench.cli.report.strategies;
 
