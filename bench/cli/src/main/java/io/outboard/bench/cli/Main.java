@@ -115,7 +115,10 @@ public final class Main {
                 || exception instanceof NoSuchFileException;
     }
 
-    /** Whether the program wrote into a pipe whose reader has ended, as {@code head} does once it has enough lines. */
+    /**
+     * Tells whether the program wrote into a pipe whose reader has ended, as {@code head} does once it has enough
+     * lines.
+     */
     private static boolean isUnread(final Exception exception) {
         final String reason =
                 exception instanceof FileSystemException failure ? failure.getReason() : exception.getMessage();

@@ -73,7 +73,7 @@ final class ReplayCommand implements Callable<Integer> {
         return code;
     }
 
-    /** A folder of results and a file of placements each belong to one trace, so several files are refused. */
+    /** Refuses several files if results go to a folder or placements to a file, because each belongs to one trace. */
     private void checkOneFile() {
         if (files.size() > 1 && (placements != null || options.out() != null)) {
             throw new WrongUseException((placements == null ? "--out=" + options.out() : "--placements=" + placements)

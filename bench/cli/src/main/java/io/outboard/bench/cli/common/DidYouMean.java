@@ -52,7 +52,7 @@ public final class DidYouMean {
                 : of(typed, spec.subcommands().keySet());
     }
 
-    /** The Damerau-Levenshtein distance of two words, in the form in which no letter is changed twice. */
+    /** Returns the Damerau-Levenshtein distance of two words, in the form in which no letter is changed twice. */
     private static int slips(final String first, final String second) {
         final int[][] slips = new int[first.length() + 1][second.length() + 1];
         for (int i = 0; i <= first.length(); i++) {

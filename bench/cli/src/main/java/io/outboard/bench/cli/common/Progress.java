@@ -120,7 +120,7 @@ public final class Progress implements AutoCloseable {
         searchingNs += clock.getAsLong() - searchStarted;
     }
 
-    /** How long the rest takes; empty if that can't be estimated yet. */
+    /** Tells how long the rest takes; empty if that can't be estimated yet. */
     synchronized Optional<Duration> left() {
         final long now = clock.getAsLong();
         final long searchNs = searchingNs + (searching ? now - searchStarted : 0);

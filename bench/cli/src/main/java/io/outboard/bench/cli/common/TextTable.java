@@ -24,14 +24,17 @@ public final class TextTable<T> {
     private static final int MOST_COLUMNS = 1000;
     private static final String GAP = "  ";
 
-    /** A column; {@code measure} is what the best is chosen by, the lower the better, or null if nothing is marked. */
+    /**
+     * A column has a {@code measure} by which its best value is chosen, the lower the better, or null if nothing is
+     * marked.
+     */
     private record Column<T>(
             String group,
             String title,
             Function<T, String> cell,
             @Nullable ToDoubleFunction<T> measure) {
 
-        /** The heading; only the first column of a group that is printed in a block names the group. */
+        /** Returns the heading; only the first column of a group that is printed in a block names the group. */
         String heading(final boolean first) {
             return first && !group.isEmpty() ? group + " " + title : title;
         }
@@ -120,7 +123,7 @@ public final class TextTable<T> {
         printBlock(block, out);
     }
 
-    /** Whether a group fits not beside the columns of this block, but below them. */
+    /** Tells whether a group doesn't fit beside the columns of this block, but fits below them. */
     private boolean belongsBelow(
             final int from,
             final List<List<String>> block,
@@ -138,7 +141,7 @@ public final class TextTable<T> {
         return width(block) + width > most && width(heads) + width <= most;
     }
 
-    /** Whether a column continues the group of the one before it. */
+    /** Tells whether a column continues the group of the one before it. */
     private boolean sameGroup(final int i) {
         return columns.get(i).group.equals(columns.get(i - 1).group);
     }
@@ -176,7 +179,7 @@ public final class TextTable<T> {
         return cells;
     }
 
-    /** The lowest value; NaN if there are fewer than two to compare. */
+    /** Returns the lowest value; NaN if there are fewer than two to compare. */
     private static <T> double best(final List<T> rows, final ToDoubleFunction<T> measure) {
         final double[] measures = rows.stream()
                 .mapToDouble(measure)

@@ -19,7 +19,7 @@ final class ForeignFunction {
 
     private ForeignFunction() {}
 
-    /** Whether this JDK has {@code java.lang.foreign}. */
+    /** Tells whether this JDK has {@code java.lang.foreign}. */
     static boolean isAvailable() {
         return Runtime.version().feature() >= FIRST_RELEASE;
     }

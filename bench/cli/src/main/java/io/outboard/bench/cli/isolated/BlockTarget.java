@@ -26,9 +26,9 @@ abstract class BlockTarget extends Target {
         }
     }
 
-    /** The address of the block in a slot. */
+    /** Returns the address of the block in a slot. */
     abstract long address(int slot);
 
-    /** The size of the block in a slot. */
+    /** Returns the size of the block in a slot. */
     abstract long sizeBytes(int slot);
 }

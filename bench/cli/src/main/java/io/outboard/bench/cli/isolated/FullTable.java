@@ -17,7 +17,7 @@ final class FullTable {
 
     private FullTable() {}
 
-    /** Host bytes for each live block. */
+    /** Returns host bytes for each live block. */
     static double hostBytesPerBlock(final StrategyProvider provider) {
         final StrategyOptions options = StrategyOptions.DEFAULTS;
         final Strategy strategy = provider.create(VirtualMemorySource.region(REGION_BYTES), options);

@@ -80,7 +80,7 @@ public abstract class MemoryPass {
                 deviceUsedBytes == null ? null : deviceUsedBytes.getAsLong()));
     }
 
-    /** How long operations took, by operation number. */
+    /** Tells how long operations took, by operation number. */
     public final List<OperationTimes.Stretch> operations() {
         return times.stretches();
     }
@@ -89,7 +89,7 @@ public abstract class MemoryPass {
         return samples;
     }
 
-    /** The number of allocations that found no memory. */
+    /** Returns the number of allocations that found no memory. */
     public final long failures() {
         return failures;
     }
@@ -98,12 +98,12 @@ public abstract class MemoryPass {
 
     protected abstract void freed(int slot);
 
-    /** Called when more is live than ever before. */
+    /** Reacts to a new peak of live bytes. */
     protected abstract void peaked();
 
-    /** The current extent, null where there is no such value. */
+    /** Returns the current extent, null where there is no such value. */
     protected abstract @Nullable Long extentBytes();
 
-    /** The current size of the region. */
+    /** Returns the current size of the region. */
     protected abstract long regionBytes();
 }

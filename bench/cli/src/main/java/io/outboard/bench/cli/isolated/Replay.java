@@ -67,7 +67,7 @@ public final class Replay {
         return failures;
     }
 
-    /** Whether the target serves the whole trace; stops at the first allocation that finds no memory. */
+    /** Tells whether the target serves the whole trace; stops at the first allocation that finds no memory. */
     static boolean isServed(final Target target, final long[] operations) {
         for (final long operation : operations) {
             final int slot = Trace.slot(operation);

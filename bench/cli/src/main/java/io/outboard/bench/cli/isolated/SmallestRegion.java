@@ -126,7 +126,7 @@ final class SmallestRegion {
         return String.format(Locale.ROOT, "%s: %.4f", what, (double) regionBytes / trace.peakLiveBytes());
     }
 
-    /** The first step whose region has at least so many bytes. */
+    /** Returns the first step whose region has at least so many bytes. */
     private long stepFrom(final long bytes) {
         long step = 0;
         while (regionBytes(step) < bytes) {
@@ -153,7 +153,7 @@ final class SmallestRegion {
         }
     }
 
-    /** The most bytes live at a time when every size is rounded up to the granule; no region can be smaller. */
+    /** Returns the most bytes live at a time when every size is rounded up to the granule; no region can be smaller. */
     private long peakOfGranules(final long granule) {
         long live = 0;
         long peak = 0;
@@ -166,8 +166,8 @@ final class SmallestRegion {
     }
 
     /**
-     * The most bytes in use at a time in the largest region. The sizes of blocks depend only on the requested sizes, so
-     * the result holds for all regions.
+     * Returns the most bytes in use at a time in the largest region. The sizes of blocks depend only on the requested
+     * sizes, so the result holds for all regions.
      */
     private long peakOfBlocks() {
         final Strategy strategy = create(regionBytes(lastStep));

@@ -26,12 +26,12 @@ final class StrategyMemory extends MemoryPass {
         return peakExtentBytes;
     }
 
-    /** The external fragmentation at the peak of live bytes. */
+    /** Returns the external fragmentation at the peak of live bytes. */
     double externalFragmentation() {
         return externalFragmentation;
     }
 
-    /** The internal fragmentation at the peak of live bytes. */
+    /** Returns the internal fragmentation at the peak of live bytes. */
     double internalFragmentation() {
         return internalFragmentation;
     }

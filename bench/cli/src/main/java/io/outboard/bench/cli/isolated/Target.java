@@ -13,10 +13,10 @@ public abstract class Target {
      */
     public abstract boolean allocate(int slot, long sizeBytes);
 
-    /** Whether there was memory when a slot was last allocated into. */
+    /** Tells whether there was memory when a slot was last allocated into. */
     public abstract boolean wasServed(int slot);
 
-    /** Called when a replay has ended, so that the target can prepare for the next one. */
+    /** Prepares for the next replay after the end of one. */
     public void step() {}
 
     /** Frees the block in a slot. */

@@ -69,7 +69,7 @@ public final class Advice {
                 .toList();
     }
 
-    /** The strategy to take, if any fits. */
+    /** Returns the strategy to take, if any fits. */
     public Optional<Measurement> taken() {
         final Optional<Measurement> fastest = fitting().stream().min(Comparator.comparingDouble(Measurement::nsPerOp));
         return fastest.map(best -> fitting().stream()

@@ -21,7 +21,7 @@ public final class DriverBaselines {
         this.gpu = gpu;
     }
 
-    /** The work of {@link #measure}, in the unit of {@link Progress}. */
+    /** Returns the work of {@link #measure}, in the unit of {@link Progress}. */
     public long steps() {
         return gpu == null ? 0 : DriverAllocators.names().size() * DriverMeasurement.steps(trace);
     }
@@ -46,7 +46,7 @@ public final class DriverBaselines {
         }
     }
 
-    /** How the allocators were called, as far as a reader of the numbers must know. */
+    /** Tells how the allocators were called, as far as a reader of the numbers must know. */
     public String settings() {
         return settings;
     }

@@ -48,7 +48,7 @@ public final class DriverMeasurement {
         this.progress = progress;
     }
 
-    /** The work of one driver allocator on a trace, in the unit of {@link Progress}. */
+    /** Returns the work of one driver allocator on a trace, in the unit of {@link Progress}. */
     static long steps(final Trace trace) {
         final int warm = Math.min(WARM_OPERATIONS, trace.operationCount());
         return (long) (warm / OPERATIONS_A_STEP + trace.operationCount() / OPERATIONS_A_STEP) * WORK_A_STEP;

@@ -74,7 +74,7 @@ public final class MeasureOptions {
         output.check();
     }
 
-    /** Names of existing strategies, each once. */
+    /** Returns the names of existing strategies, each once. */
     public List<String> strategies() {
         return StrategyNames.of(strategies);
     }
@@ -88,7 +88,7 @@ public final class MeasureOptions {
         }
     }
 
-    /** Whether the user requested no particular GPU by its number. */
+    /** Tells whether the user requested no particular GPU by its number. */
     public boolean mayGoWithoutDevice() {
         return device.equals("none") || device.equals("auto");
     }
@@ -97,7 +97,7 @@ public final class MeasureOptions {
         return SMALLEST.equals(region);
     }
 
-    /** The requested size of the region, if the user gave one. */
+    /** Returns the requested size of the region, if the user gave one. */
     public OptionalLong regionBytes() {
         return region == null || smallestRegion()
                 ? OptionalLong.empty()

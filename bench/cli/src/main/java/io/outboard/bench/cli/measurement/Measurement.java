@@ -80,26 +80,26 @@ public record Measurement(
                 operations);
     }
 
-    /** The name of the strategy, with the reuse policy if other measurements differ only by that. */
+    /** Returns the name of the strategy, with the reuse policy if other measurements differ only by that. */
     public String label(final List<Measurement> others) {
         final boolean shared = others.stream()
                 .anyMatch(other -> other.strategy.equals(strategy) && !Objects.equals(other.reusePolicy, reusePolicy));
         return shared ? strategy + ", " + reusePolicy : strategy;
     }
 
-    /** The number of allocations in the trace, served or not. */
+    /** Returns the number of allocations in the trace, served or not. */
     public long allocations() {
         return Arrays.stream(trace.operations())
                 .filter(operation -> !Trace.isFree(operation))
                 .count();
     }
 
-    /** Whether any allocation found memory; if none did, the measurement has no speed. */
+    /** Tells whether any allocation found memory; if none did, the measurement has no speed. */
     public boolean servedAny() {
         return failures < allocations();
     }
 
-    /** Whether no allocation failed; only then may the measurement be marked as the best at anything. */
+    /** Tells whether no allocation failed; only then may the measurement be marked as the best at anything. */
     public boolean servedAll() {
         return failures == 0;
     }

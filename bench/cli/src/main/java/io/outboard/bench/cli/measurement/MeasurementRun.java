@@ -62,8 +62,8 @@ public final class MeasurementRun {
     }
 
     /**
-     * The number of blocks that a strategy's tables hold for a trace; every second block may be free. At least the
-     * default number, because users get the default.
+     * Returns the number of blocks that a strategy's tables hold for a trace; every second block may be free. At least
+     * the default number, because users get the default.
      */
     public static int maxBlocks(final Trace trace) {
         return Math.max(2 * trace.peakLiveBlocks() + 1, StrategyOptions.DEFAULTS.maxBlocks());
@@ -116,7 +116,7 @@ public final class MeasurementRun {
         return exitCode;
     }
 
-    /** The measurements of {@link #run}. */
+    /** Returns the measurements of {@link #run}. */
     public List<Measurement> measurements() {
         return measurements;
     }

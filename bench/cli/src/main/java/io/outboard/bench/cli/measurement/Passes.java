@@ -32,18 +32,19 @@ public final class Passes {
         return Math.max(1, amount / SHORTER);
     }
 
-    /** The number of replays in a warm-up. */
+    /** Returns the number of replays in a warm-up. */
     public static long warmReplays(final Trace trace) {
         return (shorter(WARM_OPERATIONS) - 1) / trace.operationCount() + 1;
     }
 
-    /** The number of replays in each of the passes without clocks. */
+    /** Returns the number of replays in each of the passes without clocks. */
     public static int speedReplays(final Trace trace) {
         return (int) Math.max(1, shorter(LEAST_OPERATIONS_A_PASS) / trace.operationCount());
     }
 
     /**
-     * The number of operations in all passes: the memory pass, the passes without clocks, and the passes with clocks.
+     * Returns the number of operations in all passes: the memory pass, the passes without clocks, and the passes with
+     * clocks.
      */
     public static long operations(final Trace trace) {
         return (2 + 2 * warmReplays(trace) + (long) SPEED * speedReplays(trace)) * trace.operationCount();

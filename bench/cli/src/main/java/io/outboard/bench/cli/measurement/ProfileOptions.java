@@ -51,7 +51,7 @@ public final class ProfileOptions {
                             + " Default: ${DEFAULT-VALUE}.")
     private int seeds;
 
-    /** The number of requested traces of one profile, checked. */
+    /** Returns the number of requested traces of one profile, checked. */
     public int seeds(final boolean smallestRegion) {
         if (seeds < 1 || seeds > MOST_SEEDS) {
             throw new WrongUseException("--seeds=" + seeds + " must be >= 1 and <= " + MOST_SEEDS);

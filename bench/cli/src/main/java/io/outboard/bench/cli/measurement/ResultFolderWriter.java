@@ -94,8 +94,8 @@ final class ResultFolderWriter {
     }
 
     /**
-     * The first part of the names of a measurement's files: trace, strategy, reuse policy of a pool, and a number if
-     * the name is taken already. The name doesn't depend on what is measured later.
+     * Returns the first part of the names of a measurement's files: trace, strategy, reuse policy of a pool, and a
+     * number if the name is taken already. The name doesn't depend on what is measured later.
      */
     private String newName(final Measurement measurement) {
         final boolean isPool = measurement.strategy().contains(" ");

@@ -25,7 +25,7 @@ final class ResultTable {
     private final @Nullable String gpu;
     private final String baselines;
 
-    /** {@code smallestRegion} tells whether the smallest region was looked for. */
+    /** Makes a table; {@code smallestRegion} tells whether the smallest region was looked for. */
     ResultTable(
             final Trace trace,
             final List<Measurement> measurements,

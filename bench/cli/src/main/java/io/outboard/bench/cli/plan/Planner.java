@@ -31,7 +31,7 @@ final class Planner {
     private final BooleanSupplier goesOn;
     private @Nullable Layout best;
 
-    /** {@code goesOn} is asked often whether to continue; the first layout is made in any case. */
+    /** Makes a planner. {@code goesOn} is asked often whether to continue; the first layout is made in any case. */
     Planner(final Lifetimes blocks, final long seed, final BooleanSupplier goesOn) {
         this.blocks = blocks;
         this.goesOn = goesOn;
