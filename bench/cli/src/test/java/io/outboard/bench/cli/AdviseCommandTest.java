@@ -19,12 +19,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code outboard advise} and {@code replay} as users call them, on a recording of a program. */
+/** Tests {@code outboard advise} and {@code replay} as users call them, on a recording of a program. */
 class AdviseCommandTest {
 
     private static final int OPERATIONS = 3000;
 
-    /** Of all, as without --strategy, the tests of strategies see enough. */
+    /** The strategies that are measured here; other tests measure all of them. */
     private static final String FEW = "tlsf,hal-best-fit";
 
     @TempDir
@@ -32,7 +32,7 @@ class AdviseCommandTest {
 
     private Path recording = Path.of("");
 
-    /** A program: at most some 20 MiB live. */
+    /** Records a program with at most some 20 MiB live. */
     @BeforeEach
     void recordAProgram() throws IOException {
         recording = folder.resolve("program.rec");
@@ -70,7 +70,7 @@ class AdviseCommandTest {
         assertTrue(advice.get(4).startsWith("to take it: "), advice.get(4));
     }
 
-    /** What the program asked for in vain is what it needs. */
+    /** A program also needs the memory of requests that failed. */
     @Test
     void shouldCountWhatFailedAsNeeded() throws IOException {
         final Path log = folder.resolve("oom.csv");
@@ -140,7 +140,7 @@ class AdviseCommandTest {
         assertTrue(outcome.err().contains("--memory=much"), outcome.err());
     }
 
-    /** What is said without a GPU is what was measured on one. */
+    /** The figure that is shown without a GPU must be the measured figure of the README. */
     @Test
     void shouldQuoteWhatWasMeasured() throws IOException {
         final String says = "| `cudaMalloc` | " + Advice.CUDA_MALLOC_MICROS + " µs |";

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The commands as users call them: what they print, write and exit with. No GPU is asked for. */
+/** Tests what the commands print, write and exit with, as users call them, without a GPU. */
 class CommandLineTest {
 
     private static final List<String> KEYS = List.of(
@@ -134,7 +134,7 @@ class CommandLineTest {
         }
     }
 
-    /** Its files beside the new ones made a page of two runs. */
+    /** Files of an old run next to the new ones made a page of two runs. */
     @Test
     void shouldRefuseAFolderOfAnotherRunBeforeItMeasures() throws Exception {
         Files.writeString(folder.resolve("large-pooled-memory.csv"), "old");
@@ -177,7 +177,7 @@ class CommandLineTest {
         assertTrue(outcome.err().startsWith("outboard: /dev/full: "), outcome.err());
     }
 
-    /** As head does, once it has what it wants. */
+    /** {@code head} ends once it has enough lines, and so closes the pipe. */
     @EnabledOnOs({OS.LINUX, OS.MAC})
     @Timeout(60)
     @ParameterizedTest
@@ -211,7 +211,7 @@ class CommandLineTest {
         assertEquals("", outcome.err());
     }
 
-    /** Nothing is deleted for a command that measures nothing. */
+    /** A command that measures nothing must delete nothing. */
     @Test
     void shouldKeepAnOldRunWhenTheNewOneIsRefused() throws Exception {
         Files.writeString(folder.resolve("results.jsonl"), "old");
@@ -300,7 +300,7 @@ class CommandLineTest {
         checkPlacements(trace, Files.readAllLines(placements));
     }
 
-    /** One trace says little: regions that serve and regions that don't lie among each other. */
+    /** One trace says little, because a region that serves may be smaller than another that doesn't. */
     @Tag("thorough")
     @Test
     void shouldLookForTheSmallestRegionWithSeveralSeeds() throws IOException {
@@ -511,7 +511,7 @@ class CommandLineTest {
         assertTrue(outcome.err().contains("--placements="), outcome.err());
     }
 
-    /** Regions were looked for in steps of a few bytes, from less than a granule on. */
+    /** The search once went up in steps of a few bytes, starting below a granule. */
     @Test
     void shouldFindTheSmallestRegionForTinyBlocks() throws Exception {
         final StringBuilder log = new StringBuilder("Thread,Time,Action,Pointer,Size,Stream\n");
@@ -532,7 +532,7 @@ class CommandLineTest {
         assertEquals(256_000, number(outcome.out(), "smallestRegionBytes"));
     }
 
-    /** Draining looked at every slot that the trace names, after each of many passes. */
+    /** Draining once looked at every slot that the trace names, after each of many passes. */
     @Test
     void shouldMeasureAShortTraceWithManySlotsInNoTime() throws Exception {
         final Trace trace =

@@ -4,7 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
-/** What a command left: its exit code and what it printed. */
+/** A run has the exit code of a command and what the command printed. */
 public record CommandRun(int exitCode, String out, String err) {
 
     /** Runs a command in this process. */

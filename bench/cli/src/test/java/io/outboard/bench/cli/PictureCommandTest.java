@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code outboard picture} as users call it. */
+/** Tests {@code outboard picture} as users call it. */
 class PictureCommandTest {
 
     @TempDir

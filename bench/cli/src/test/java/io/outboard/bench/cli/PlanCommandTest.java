@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** {@code outboard plan} as users call it. */
+/** Tests {@code outboard plan} as users call it. */
 class PlanCommandTest {
 
     private static final String LOG = """
@@ -60,7 +60,7 @@ class PlanCommandTest {
             assertTrue(number(line, "regionBytes") >= bound, line);
             assertTrue(line.contains("\"seconds\":"), line);
         }
-        // 1000 and 500 bytes are 4 and 2 granules; 800 are 4, in the place of the first.
+        // 1000 and 500 bytes are 4 and 2 granules; 800 bytes are 4 granules, in the place of the first block.
         assertEquals(6 * 256, number(lines.get(1), "regionBytes"));
         assertEquals(6 * 256, number(lines.get(1), "lowerBoundBytes"));
         assertEquals(1500, number(lines.get(1), "peakLiveBytes"));
@@ -81,7 +81,7 @@ class PlanCommandTest {
         assertEquals(3 * 512, plan.regionBytes());
     }
 
-    /** Anyone can check it with the trace beside it. */
+    /** Anyone can check a plan against its trace. */
     @Test
     void shouldWriteEachAllocationWithItsOperations() throws Exception {
         final Path file = folder.resolve("step.plan");
@@ -101,7 +101,7 @@ class PlanCommandTest {
         assertEquals(lines.size(), line);
     }
 
-    /** What a plan finds is enough for the strategy that follows it, pass after pass. */
+    /** The region of a plan must be enough for the strategy that follows the plan, pass after pass. */
     @Test
     void shouldLetReplayFollowThePlanInARegionOfItsSize() throws Exception {
         final Path file = folder.resolve("step.plan");
@@ -143,7 +143,7 @@ class PlanCommandTest {
         assertTrue(outcome.err().contains(filled(message)), outcome.err());
     }
 
-    /** An editor may have put one there. */
+    /** Some editors write a byte order mark. */
     @Test
     void shouldReadAPlanBehindAByteOrderMark() throws IOException {
         final Path file = folder.resolve("bom.plan");

@@ -22,8 +22,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A headless Chromium, driven through the protocol of W3C WebDriver, which is plain HTTP and JSON. Confined to one
- * thread. Closing it ends every process that it started.
+ * A browser is a headless Chromium, driven through the protocol of W3C WebDriver, which is plain HTTP and JSON.
+ * Confined to one thread. Closing it ends every process that it started.
  */
 public final class Browser implements AutoCloseable {
 
@@ -43,10 +43,10 @@ public final class Browser implements AutoCloseable {
     /**
      * Starts the browser.
      *
-     * @param profile an empty folder for all that the browser writes
+     * @param profile an empty folder for all files that the browser writes
      */
     public Browser(final Path profile) throws IOException, InterruptedException {
-        // Port 0: the driver takes a free one and says which.
+        // With port 0, the driver chooses a free port and prints it.
         final ProcessBuilder builder = new ProcessBuilder(DRIVER.toString(), "--port=0")
                 .directory(profile.toFile())
                 .redirectErrorStream(true);
@@ -86,7 +86,7 @@ public final class Browser implements AutoCloseable {
         }
     }
 
-    /** Why there is no browser to test with, if there is none. */
+    /** Returns why there is no browser to test with; nothing if there is one. */
     public static Optional<String> missing() {
         return Stream.of(CHROMIUM, DRIVER)
                 .filter(program -> !Files.isExecutable(program))
@@ -98,18 +98,18 @@ public final class Browser implements AutoCloseable {
         send(session + "/url", "{\"url\":" + Html.json(page.toUri().toString()) + "}");
     }
 
-    /** An empty page: one with charts would be drawn anew by all that changes until the next is opened. */
+    /** Opens an empty page; a page with charts would be redrawn at every change until the next page is opened. */
     public void blank() throws IOException, InterruptedException {
         send(session + "/url", "{\"url\":\"about:blank\"}");
     }
 
-    /** Runs a function's body in the page and gives back what it returns, as text. */
+    /** Runs a function's body in the page and returns its result as text. */
     public String evaluate(final String body) throws IOException, InterruptedException {
         final String script = "return String((() => {" + body + "})())";
         return value(send(session + "/execute/sync", "{\"script\":" + Html.json(script) + ",\"args\":[]}"));
     }
 
-    /** What the page wrote to its console, errors of loading included, since the last call; "[]" if nothing. */
+    /** Returns what the page wrote to its console since the last call, including errors of loading; "[]" if nothing. */
     public String console() throws IOException, InterruptedException {
         final String answer = send(session + "/se/log", "{\"type\":\"browser\"}");
         return answer.substring(answer.indexOf('['), answer.lastIndexOf(']') + 1);
@@ -131,14 +131,14 @@ public final class Browser implements AutoCloseable {
         settle();
     }
 
-    /** Whether pages opened from now on may run scripts of their own. */
+    /** Sets whether pages that are opened from now on may run scripts of their own. */
     public void scripts(final boolean allowed) throws IOException, InterruptedException {
         devTools("Emulation.setScriptExecutionDisabled", "{\"value\":" + !allowed + "}");
     }
 
     @Override
     public void close() {
-        // Taken before the driver ends: afterwards nobody knows any more whose children they were.
+        // The list is made before the driver ends, because afterwards its children can no longer be found.
         final List<ProcessHandle> processes = Stream.concat(driver.descendants(), Stream.of(driver.toHandle()))
                 .toList();
         try {

@@ -1,9 +1,9 @@
 package io.outboard.bench.cli.browser;
 
-/** What is asked of a page, in its own language. */
+/** These scripts ask a page about its state. */
 public final class PageScripts {
 
-    /** The lines of all charts that left fewer than a few pixels of their colour on their canvas. */
+    /** Finds the lines of all charts that left fewer than a few pixels of their colour on their canvas. */
     public static final String MISSING_LINES = """
             const style = getComputedStyle(document.documentElement);
             const missing = [];
@@ -25,7 +25,9 @@ public final class PageScripts {
             return missing.join(', ');
             """;
 
-    /** How far the page can be scrolled sideways, and whatever sticks out without a frame of its own to scroll in. */
+    /**
+     * Measures how far the page can be scrolled sideways, and finds elements that stick out without a scrolling frame.
+     */
     public static final String OVERFLOW = """
             const width = document.documentElement.clientWidth;
             const out = Array.from(document.querySelectorAll('body *')).filter(element =>
@@ -33,14 +35,14 @@ public final class PageScripts {
             return `${document.documentElement.scrollWidth - width} ${out.map(element => element.outerHTML.slice(0, 80))}`;
             """;
 
-    /** Numbers of tables that a phone would have to scroll to. */
+    /** Finds numbers of tables to which a phone would have to scroll. */
     public static final String HIDDEN_CELLS = """
             const width = document.documentElement.clientWidth;
             return Array.from(document.querySelectorAll('td')).filter(cell => cell.checkVisibility() &&
               cell.getBoundingClientRect().right > width + 0.5).slice(0, 3).map(cell => cell.outerHTML).join();
             """;
 
-    /** Texts of pictures that reach beyond the picture. */
+    /** Finds texts of pictures that reach beyond the picture. */
     public static final String CLIPPED_LABELS = """
             const out = [];
             for (const svg of document.querySelectorAll('.logbars svg')) {

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class EnvironmentTest {
 
-    /** Results of a run that measured a twentieth, or with another policy, looked like those of any other. */
+    /** Results of a run that measured a twentieth, or with another policy, once looked like those of any other run. */
     @Test
     void shouldNameOptionsThatChangeWhatIsMeasured() {
         assertEquals(

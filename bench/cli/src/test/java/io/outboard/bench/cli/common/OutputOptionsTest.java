@@ -20,7 +20,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** Places for results that results can't be written to: told before anything is measured. */
+/** Tests that places to which results can't be written are reported before anything is measured. */
 class OutputOptionsTest {
 
     @TempDir
@@ -69,7 +69,7 @@ class OutputOptionsTest {
         assertEquals("kept", Files.readString(file));
     }
 
-    /** A folder that is there, to which not even root can write. */
+    /** {@code /proc} is a folder that exists, but to which not even root can write. */
     @Test
     void shouldRefuseAFolderThatTakesNoFiles() {
         assumeTrue(Files.isDirectory(Path.of("/proc/self")), "no /proc here");
@@ -89,7 +89,7 @@ class OutputOptionsTest {
         }
     }
 
-    /** As on a full disk: the folder takes a file, but nothing into it. */
+    /** On a full disk, the folder takes a file, but no bytes. */
     @Test
     @EnabledOnOs(OS.LINUX)
     void shouldRefuseAFolderWhoseFilesStayEmpty() throws Exception {

@@ -57,7 +57,7 @@ class ProgressTest {
         passSeconds(10);
         progress.step(500);
 
-        // The other half of the work, and another search.
+        // The other half of the work and another search are left.
         assertEquals(Optional.of(Duration.ofSeconds(10 + 5)), progress.left());
 
         progress.beginSearch();
@@ -70,7 +70,7 @@ class ProgressTest {
         assertEquals(Optional.of(Duration.ofSeconds(10)), progress.left());
     }
 
-    /** Nothing is told of a step that takes minutes but that time goes by. */
+    /** During a step that takes minutes, the bar only shows that time goes by. */
     @Test
     void shouldShowMoreThanOnceASecondThatTimeGoesBy() throws Exception {
         final BlockingQueue<String> shown = new LinkedBlockingQueue<>();

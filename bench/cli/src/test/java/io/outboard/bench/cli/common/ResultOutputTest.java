@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** Whoever interrupts a run has what is known by then. */
+/** Tests that an interrupted run leaves the results known so far. */
 class ResultOutputTest {
 
     @TempDir

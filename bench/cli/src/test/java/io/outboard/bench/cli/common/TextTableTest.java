@@ -65,7 +65,7 @@ class TextTableTest {
                 lines(table(), ROWS, 22));
     }
 
-    /** As long as it has room there. */
+    /** A group stays together if it has room below. */
     @Test
     void shouldKeepAGroupTogether() {
         final TextTable<Row> table = new TextTable<Row>()

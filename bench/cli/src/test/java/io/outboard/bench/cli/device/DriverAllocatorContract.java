@@ -10,7 +10,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What each baseline must do, over the driver or over a simulation of it. */
+/** Tests what each baseline must do, over the driver or over a simulation of the driver. */
 abstract class DriverAllocatorContract {
 
     static final long BLOCK_BYTES = 256L << 20;
@@ -21,10 +21,10 @@ abstract class DriverAllocatorContract {
 
     private DriverAllocator allocator;
 
-    /** An allocator with so many slots, or an aborted test where there is no GPU. */
+    /** Opens an allocator with so many slots; aborts the test if there is no GPU. */
     abstract DriverAllocator open(int slots);
 
-    /** What the device reports as in use, read by other means than the allocator. */
+    /** Returns how much the device has in use, read by other means than the allocator. */
     abstract long deviceUsedBytes();
 
     @BeforeEach

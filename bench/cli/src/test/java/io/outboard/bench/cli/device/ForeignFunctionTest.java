@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** The CPU twin of the memory pool's attributes: the same way of calling, to the C library. */
+/** Tests the calls of the memory pool's attributes without a GPU: the same way of calling, to the C library. */
 @EnabledOnOs(OS.LINUX)
 class ForeignFunctionTest {
 

@@ -11,7 +11,7 @@ public final class GpuDevice {
 
     private GpuDevice() {}
 
-    /** A baseline on device 0; where there is none, the test is skipped and says why. */
+    /** Opens a baseline on device 0; if there is no GPU, the test is skipped and says why. */
     static DriverAllocator open(final String name, final int slots) {
         try {
             return DriverAllocators.open(name, 0, slots);
@@ -20,7 +20,7 @@ public final class GpuDevice {
         }
     }
 
-    /** Skips a test where there is no GPU. */
+    /** Skips a test if there is no GPU. */
     public static void require() {
         try (CudaMemorySource source = CudaMemorySource.open(0)) {
             assertEquals(0, source.device().ordinal());

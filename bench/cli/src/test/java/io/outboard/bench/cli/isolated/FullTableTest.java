@@ -16,13 +16,13 @@ class FullTableTest {
 
     private final StrategyProvider tlsf = Strategies.named("tlsf");
 
-    /** A block for each record of the table. */
+    /** There is a block for each record of the table. */
     @Test
     void shouldShareTheTablesAmongAsManyBlocksAsTheyHold() {
         final StrategyOptions options = StrategyOptions.DEFAULTS;
         final Strategy strategy = tlsf.create(VirtualMemorySource.region(1 << 30), options);
 
-        // One record is for what is left of the region.
+        // One record is for the rest of the region.
         final double expected = (double) strategy.hostBytes() / (options.maxBlocks() - 1);
         assertEquals(expected, FullTable.hostBytesPerBlock(tlsf), 0.001);
     }
@@ -35,7 +35,7 @@ class FullTableTest {
 
         final double measured = FullTable.hostBytesPerBlock(new SmallTables(tlsf, maxBlocks));
 
-        // One record is for what is left of the region.
+        // One record is for the rest of the region.
         assertEquals((double) strategy.hostBytes() / (maxBlocks - 1), measured, 0.001);
     }
 
@@ -48,7 +48,7 @@ class FullTableTest {
         }
     }
 
-    /** Its tables hold fewer blocks than it is told to. */
+    /** The tables hold fewer blocks than the options say. */
     private record SmallTables(StrategyProvider provider, int maxBlocks) implements StrategyProvider {
 
         @Override

@@ -24,7 +24,10 @@ class SmallestRegionTest {
 
     private final StrategyOptions options = StrategyOptions.DEFAULTS.withMaxBlocks(4096);
 
-    /** The parallel walk finds what a plain one does, above 1.25 times the peak (segregated-fit) and below (tlsf). */
+    /**
+     * The parallel search finds what a sequential one finds, above 1.25 times the peak (segregated-fit) and below
+     * (tlsf).
+     */
     @ParameterizedTest
     @CsvSource({"tlsf, paper", "tlsf, large", "segregated-fit, paper"})
     void shouldFindWhatAPlainWalkFinds(final String name, final String profile) {
@@ -36,7 +39,7 @@ class SmallestRegionTest {
         assertEquals(new Smallest(plainWalk(provider, trace), true), found);
     }
 
-    /** The largest one that a plain walk over the same sizes finds. */
+    /** The answer must be the largest region that a sequential search over the same sizes finds. */
     @Tag("thorough")
     @ParameterizedTest
     @CsvSource({"tlsf, paper", "hal-best-fit, large", "segregated-fit, paper"})
@@ -86,7 +89,9 @@ class SmallestRegionTest {
         assertEquals(regions.stream().sorted().toList(), regions);
     }
 
-    /** A block of three granules lies in one of four, so half of the region tried first could never serve. */
+    /**
+     * A block of three granules lies in a block of four, so half of the region that was tried first could never serve.
+     */
     @Test
     void shouldServeAStrategyThatRoundsUp() {
         final long[] operations = new long[64];

@@ -10,7 +10,7 @@ import io.outboard.bench.cli.trace.Profiles;
 import io.outboard.bench.cli.trace.Trace;
 import org.junit.jupiter.api.Test;
 
-/** The driver's side of a comparison, on a driver that needs no GPU. */
+/** Tests the driver's side of a comparison, on a driver that needs no GPU. */
 class DriverMeasurementTest {
 
     private static final int OUT_OF_MEMORY = 2;
@@ -34,7 +34,8 @@ class DriverMeasurementTest {
 
     @Test
     void shouldNotCountItsOwnGarbageAsTheDrivers() {
-        // An object an operation is 16 bytes or more; what the JVM allocates once, by chance in between, is far less.
+        // An object in each operation is 16 bytes or more; what the JVM allocates once, by chance meanwhile, is far
+        // less.
         assertEquals(0.0, measure(new FakeDriver(Long.MAX_VALUE, OUT_OF_MEMORY)).gcBytesPerOp(), 0.5);
     }
 
@@ -58,7 +59,10 @@ class DriverMeasurementTest {
         assertEquals(0, driver.liveBytes);
     }
 
-    /** A baseline that fails for another reason measured nothing; it passed for one that ran out of memory. */
+    /**
+     * A baseline that failed for another reason once counted as one that ran out of memory, although it measured
+     * nothing.
+     */
     @Test
     void shouldStopAtAFailureThatIsNoLackOfMemory() {
         final FakeDriver driver = new FakeDriver(trace.peakLiveBytes() / 2, 700);
@@ -72,7 +76,7 @@ class DriverMeasurementTest {
         return new DriverMeasurement(driver, trace, new Progress(1)).run("0");
     }
 
-    /** Slots with a limit on live bytes, beyond which every allocation fails with one code. */
+    /** This driver has slots and a limit of live bytes, beyond which every allocation fails with one code. */
     private final class FakeDriver implements DriverAllocator {
 
         private final long[] sizes = new long[trace.slots()];

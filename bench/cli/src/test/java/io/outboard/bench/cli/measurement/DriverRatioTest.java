@@ -23,7 +23,7 @@ class DriverRatioTest {
             measurement("cudaMalloc", null, 2_000, 2_000),
             measurement("cuMemAllocAsync", null, 500, 1_000));
 
-    /** All but the slowest of its operations take {@code usualNs}. */
+    /** Makes a measurement in which all operations but the slowest take {@code usualNs}. */
     private static Measurement measurement(
             final String strategy, final @Nullable String policy, final long usualNs, final long slowestNs) {
         return measurement(strategy, policy, usualNs, slowestNs, 0);
@@ -79,7 +79,7 @@ class DriverRatioTest {
                 pairs);
     }
 
-    /** A median a hundred times better, and a maximum that is worse. */
+    /** The median is a hundred times better, but the maximum is worse. */
     @Test
     void shouldShowTheTailBesideTheMedian() {
         final String strict = DriverRatio.of(measurements).get(1).json().toString();
@@ -100,7 +100,7 @@ class DriverRatioTest {
                 table.toString());
     }
 
-    /** What refuses requests isn't faster, nor is the driver slower for refusing them. */
+    /** A strategy that refuses requests isn't faster, nor is the driver slower for refusing requests. */
     @Test
     void shouldCompareNothingThatFailed() {
         final List<Measurement> failed = List.of(

@@ -23,13 +23,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Strategies among classes of their own, and the same strategies among everybody's. */
+/** Compares strategies in classes of their own with the same strategies in shared classes. */
 class IsolationTest {
 
     private static final int MAX_BLOCKS = 1 << 18;
     private static final long ADDRESS = 1L << 40;
 
-    /** Too small for all of the trace, so that failures are compared as well. */
+    /** The region is too small for the whole trace, so that failures are compared too. */
     private static final long REGION_BYTES = 128L << 20;
 
     private final Trace trace = Profiles.named("paper", 5_000);

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** Several strategies, some of which fail. */
+/** Tests runs of several strategies, some of which fail. */
 class MeasurementRunTest {
 
     private static final long LARGEST_TRIED = 3L << 30;
@@ -78,7 +78,7 @@ class MeasurementRunTest {
         assertTrue(out.toString().contains("\"strategy\":\"segregated-fit\""), out.toString());
     }
 
-    /** Whoever interrupts the second strategy has the first one's results. */
+    /** If the second strategy is interrupted, the first one's results are kept. */
     @Test
     void shouldWriteAStrategysResultsBeforeTheNextOneStarts(@TempDir final Path folder) throws Exception {
         final List<Boolean> written = new ArrayList<>();
@@ -107,7 +107,7 @@ class MeasurementRunTest {
         assertEquals("", out.toString());
     }
 
-    /** Who reads them needn't wait for the slowest. */
+    /** A reader of the lines need not wait for the slowest strategy. */
     @Test
     void shouldPrintALineOfJsonAsSoonAsItIsKnown() throws Exception {
         final List<Integer> linesBefore = new ArrayList<>();
@@ -121,7 +121,7 @@ class MeasurementRunTest {
                 "--format",
                 "json");
 
-        // Each is opened twice: to be looked at, then to be measured.
+        // Each strategy is opened twice: for its search, then for its measurement.
         assertEquals(List.of(0, 0, 1, 1), linesBefore);
         assertEquals(2, lines().size());
     }
@@ -167,7 +167,10 @@ class MeasurementRunTest {
         assertTrue(out.toString().contains("; nothing was served"), out.toString());
     }
 
-    /** How fast refusals are is no speed: JSON has none, so that nobody makes it the fastest. */
+    /**
+     * The speed of refusals isn't a strategy's speed. JSON has no number then, so that nobody takes the strategy for
+     * the fastest.
+     */
     @Test
     void shouldTellNoSpeedOfWhatServedNothing() throws Exception {
         compare(StrategyBench::open, "tlsf", "--region", "512", "--format", "json");
@@ -197,7 +200,7 @@ class MeasurementRunTest {
         return out.toString().lines().toList();
     }
 
-    /** Finds no region that is large enough. */
+    /** This bench finds no region that is large enough. */
     private final class NeverServed implements StrategyBench {
 
         private final StrategyBench isolated;

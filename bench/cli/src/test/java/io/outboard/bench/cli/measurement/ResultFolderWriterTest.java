@@ -19,7 +19,7 @@ class ResultFolderWriterTest {
     @TempDir
     private Path folder;
 
-    /** Files were named by trace and strategy alone: the second result took the place of the first. */
+    /** Files were once named by trace and strategy alone, and the second result replaced the first. */
     @Test
     void shouldGiveEveryMeasurementFilesOfItsOwn() throws Exception {
         final List<Measurement> measurements =
@@ -41,7 +41,7 @@ class ResultFolderWriterTest {
         assertEquals(names.size(), lines.size());
     }
 
-    /** Whoever interrupts a run loses what is being measured, and nothing that was before. */
+    /** An interrupted run loses the result that is being measured, but none before it. */
     @Test
     void shouldWriteEachResultAsItIsThere() throws Exception {
         final List<Measurement> measurements = List.of(measurement("a", "b", 1), measurement("a", "c", 2));
@@ -71,7 +71,7 @@ class ResultFolderWriterTest {
         return output;
     }
 
-    /** With so many allocations in its histogram. */
+    /** Makes a measurement with so many allocations in its histogram. */
     private static Measurement measurement(final String trace, final String strategy, final int allocations) {
         final Latencies allocate = new Latencies(0);
         for (int i = 0; i < allocations; i++) {

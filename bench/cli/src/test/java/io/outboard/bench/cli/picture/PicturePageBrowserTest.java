@@ -28,12 +28,12 @@ import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Looks at the page with a real browser. Skipped, with the reason, where there is none. */
+/** Looks at the page with a real browser; skipped, with the reason, if there is none. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 @Tag("thorough")
 class PicturePageBrowserTest {
 
-    /** On a quiet machine 3 s and 33 ms; here others may be running. */
+    /** A quiet machine takes 3 s and 33 ms; the limits are higher because other programs may be running. */
     private static final double MOST_MILLIS = 9000;
 
     private static final double MOST_FRAME_MILLIS = 150;
@@ -67,7 +67,7 @@ class PicturePageBrowserTest {
         return browser;
     }
 
-    /** What another test's page complained about isn't this one's. */
+    /** Removes complaints of another test's page. */
     @BeforeEach
     void forgetComplaints() throws IOException, InterruptedException {
         browser().console();
@@ -83,8 +83,8 @@ class PicturePageBrowserTest {
     }
 
     /**
-     * A million events: how long until they are to be seen, and how long a frame takes while the wheel turns, at the
-     * median.
+     * Measures, for a million events, how long the page takes to show them, and the median time of a frame while the
+     * wheel turns.
      */
     @Test
     void shouldBeQuickWithAMillionEvents(final TestReporter reporter) throws IOException, InterruptedException {
@@ -129,8 +129,8 @@ class PicturePageBrowserTest {
 
         assertEquals("[]", browser().console());
         assertEquals("2", browser().evaluate("return picture.count"));
-        // From below: half of the region in use by the first, a quarter by the second, a quarter free; after its end
-        // nothing.
+        // From below, half of the region is in use by the first block, a quarter by the second, and a quarter is free;
+        // after the first block's end, its half is free too.
         assertEquals("0", browser().evaluate("return picture.find(0.1, 0.9)"));
         assertEquals("1", browser().evaluate("return picture.find(0.5, 0.4)"));
         assertEquals("-1", browser().evaluate("return picture.find(0.5, 0.1)"));
@@ -146,7 +146,7 @@ class PicturePageBrowserTest {
         assertEquals("block 1: 512 KiB at 0 B, operations 0 to 2", tipAt(0.1, 0.9));
     }
 
-    /** What the page says where the pointer is, in parts of the width and the height. */
+    /** Returns what the page shows where the pointer is, in fractions of the width and the height. */
     private static String tipAt(final double x, final double y) throws IOException, InterruptedException {
         return browser().evaluate("""
                 const canvas = document.querySelector('#blocks canvas');

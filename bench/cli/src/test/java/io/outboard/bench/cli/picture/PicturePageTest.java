@@ -23,13 +23,13 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The data that the page's script gets. */
+/** Tests the data that the page's script gets. */
 class PicturePageTest {
 
     @TempDir
     private Path folder;
 
-    /** What stands in the page's element of data. */
+    /** Returns the content of the page's data element. */
     private String dataOf(final Path file, final long regionBytes) throws IOException {
         final Owners owners = new Owners();
         final Trace trace = TraceReader.read(file, owners);
@@ -53,7 +53,10 @@ class PicturePageTest {
         return numbers;
     }
 
-    /** One number a block, also behind an allocation that finds no memory and so is no block; and each name once. */
+    /**
+     * The page has each name once, and one number for each block, also after an allocation that finds no memory and so
+     * makes no block.
+     */
     @Test
     void shouldHaveATableOfOwnersAndANumberForEachBlock() throws IOException {
         final Path log = Files.writeString(folder.resolve("rmm.csv"), """

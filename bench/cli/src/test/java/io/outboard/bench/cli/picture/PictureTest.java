@@ -14,7 +14,7 @@ import io.outboard.core.StrategyOptions;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** What a picture has of a trace. */
+/** Tests what a picture has of a trace. */
 class PictureTest {
 
     private static Picture of(final Trace trace, final String strategy, final long regionBytes) {
@@ -46,7 +46,7 @@ class PictureTest {
         assertEquals((granules - 26) * 256, picture.largestFree[5]);
     }
 
-    /** No two blocks that are in use at a time overlap. */
+    /** No two blocks that are in use at the same time overlap. */
     @Test
     void shouldShowNoBlockOnAnother() {
         final Trace trace = Profiles.named("mid", 3000);

@@ -18,10 +18,10 @@ class PlannerTest {
 
     private static final long GRANULE = 256;
 
-    /** Operations, of which more than 1,024 are allocations, so that orders are searched. */
+    /** The number of operations; more than 1,024 of them are allocations, so that orders are searched. */
     private static final int MANY_BLOCKS = 2_500;
 
-    /** Ends a search after so many questions whether to go on, so that tests don't depend on the machine. */
+    /** Ends a search after a number of questions whether to go on, so that tests don't depend on the machine. */
     private static BooleanSupplier asked(final int times) {
         final int[] left = {times};
         return () -> left[0]-- > 0;
@@ -36,8 +36,9 @@ class PlannerTest {
     }
 
     /**
-     * In instance C of MiniMalloc 203 blocks are live to 0.991 of the region at most. The capacity isn't kept within so
-     * few steps, but for the first with four times as many: the mean is 1.12 times it (2026-11-25).
+     * In instance C of MiniMalloc, the 203 live blocks take 0.991 of the region at most. So few steps don't reach the
+     * capacity, except for the first trace with four times as many; on average the region is 1.12 times the capacity
+     * (2026-11-25).
      */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})
@@ -59,7 +60,7 @@ class PlannerTest {
         assertTrue(layout.top() * Tilings.GRANULE < Tilings.CAPACITY_BYTES);
     }
 
-    /** All is live all the time, so the placement that is known has no hole. */
+    /** All blocks fill the region all the time, so the known placement has no hole. */
     @ParameterizedTest
     @ValueSource(longs = {1, 3})
     void shouldFillARegionWithoutAHole(final long seed) {
@@ -91,7 +92,7 @@ class PlannerTest {
                 plan(trace, GRANULE, 7, 200).offsets());
     }
 
-    /** A block that is freed gives its place to the next at once. */
+    /** A freed block gives its place to the next block at once. */
     @Test
     void shouldReuseWhatIsFreedBeforeTheNextAllocation() {
         final Trace trace = new Trace("reuse", 2, 1 << 20, new long[] {

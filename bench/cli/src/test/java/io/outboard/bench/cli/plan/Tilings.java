@@ -7,10 +7,11 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Traces of the shape of MiniMalloc's eleven challenges: some hundred blocks in a region of 1 MiB, sizes and times
- * multiples of 1 KiB. A square of memory and time is cut into rectangles, again and again; a few of them are left out,
- * as there, where what is live at most is some 1 % less than the region. So a placement that fills the region exactly
- * is known to exist, and by default, with none left out, all of it is live all the time: no region can be smaller.
+ * Makes traces of the shape of MiniMalloc's eleven challenges: some hundred blocks in a region of 1 MiB, with sizes and
+ * times that are multiples of 1 KiB. A square of memory and time is cut into rectangles, again and again. A few
+ * rectangles are left out, because in the challenges the peak of live bytes is some 1 % less than the region. So a
+ * placement that fills the region exactly is known to exist. If none are left out, which is the default, the whole
+ * region is live all the time, and no region can be smaller.
  */
 final class Tilings {
 
@@ -31,8 +32,8 @@ final class Tilings {
     private Tilings() {}
 
     /**
-     * So many blocks, of which some are left out until no more than a part of the region is live at a time; 1 leaves
-     * none out.
+     * Makes a trace of so many blocks. Some blocks are left out until at most a part of the region is live at a time; 1
+     * leaves none out.
      */
     static Trace of(final int blocks, final double mostLive, final long seed) {
         final SplittableRandom random = new SplittableRandom(seed);
@@ -59,7 +60,7 @@ final class Tilings {
                 .sum();
     }
 
-    /** One of the larger ones, across or along, as there: many blocks are long, and flat. */
+    /** Cuts one of the larger rectangles, across or along; as in the challenges, many blocks are long and flat. */
     private static void cutOne(final List<Rectangle> tiles, final SplittableRandom random) {
         int chosen = random.nextInt(tiles.size());
         for (int i = 0; i < 3; i++) {
@@ -85,8 +86,8 @@ final class Tilings {
     }
 
     /**
-     * What ends at a time is freed before what begins is allocated. Slots are in no order of the offsets that are
-     * known.
+     * Makes a trace in which blocks that end at a time are freed before blocks that begin then are allocated. The order
+     * of slots doesn't follow the known offsets.
      */
     private static Trace trace(final List<Rectangle> tiles) {
         final List<Event> events = new ArrayList<>();

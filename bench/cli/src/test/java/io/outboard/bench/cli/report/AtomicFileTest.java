@@ -77,7 +77,7 @@ class AtomicFileTest {
         assertTrue(Files.isSymbolicLink(link));
     }
 
-    /** Root could replace the device by a file, and did. */
+    /** As root, a write once replaced the device by a file. */
     @EnabledOnOs(OS.LINUX)
     @Test
     void shouldWriteToADeviceAndLeaveItThere() throws IOException {
@@ -114,7 +114,7 @@ class AtomicFileTest {
         assertFalse(Files.isRegularFile(pipe));
     }
 
-    /** What a shell's pipe and {@code /dev/stdout} are: a link that names no file. */
+    /** A shell's pipe and {@code /dev/stdout} are links that name no file. */
     @EnabledOnOs(OS.LINUX)
     @Test
     @Timeout(60)
@@ -144,7 +144,7 @@ class AtomicFileTest {
                         pipes.add(each);
                     }
                 } catch (final NoSuchFileException e) {
-                    // That by which the folder was read.
+                    // The descriptor by which the folder was read is closed by now.
                 }
             }
         }

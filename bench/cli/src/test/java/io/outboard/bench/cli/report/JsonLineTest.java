@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 class JsonLineTest {
 
-    /** A quotient by 0 would make a line that no reader takes. */
+    /** A quotient by 0 would make a line that no reader accepts. */
     @Test
     void shouldWriteNullForNumbersThatAreNotFinite() {
         final String line = new JsonLine()

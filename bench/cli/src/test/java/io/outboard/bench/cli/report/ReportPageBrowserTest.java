@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Looks at the page with a real browser. Skipped, with the reason, where there is none. */
+/** Looks at the page with a real browser; skipped, with the reason, if there is none. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 @Tag("thorough")
 class ReportPageBrowserTest {
@@ -91,7 +91,10 @@ class ReportPageBrowserTest {
         assertEquals("", browser().evaluate(PageScripts.MISSING_LINES));
     }
 
-    /** As many as there are, and the driver's, on three traces: by day, then at night on a phone. */
+    /**
+     * The page shows all strategies that exist and the driver's, on three traces, in light colours and then in dark
+     * ones on a phone.
+     */
     @Test
     void shouldStayReadableWithElevenStrategies(@TempDir final Path many) throws IOException, InterruptedException {
         final ResultFiles files = new ResultFiles(many).environment();

@@ -205,7 +205,7 @@ class ReportPageTest {
         assertTrue(page.contains("switched off in the legend: region."));
     }
 
-    /** What lies between it and the live bytes is free. */
+    /** The memory between what a pool holds and the live bytes is free. */
     @Test
     void shouldDrawWhatAPoolHoldsThoughARegionDwarfsTheTrace() throws IOException {
         new ResultFiles(directory)
@@ -257,7 +257,7 @@ class ReportPageTest {
         assertMessage(missing + ": must be a folder with result files", missing);
     }
 
-    /** Of a time when the files ended in .json. */
+    /** In old folders, the files ended in .json. */
     @Test
     void shouldReadAnOldFolder() throws IOException {
         ResultFiles.complete(directory);
@@ -341,7 +341,7 @@ class ReportPageTest {
         assertTrue(page.contains("580.65.06"));
     }
 
-    /** A strategy that fails is quick: it does nothing. */
+    /** A strategy that fails is quick, because it does nothing. */
     @Test
     void shouldNotPraiseWhatFails() throws IOException {
         final String line =
@@ -360,7 +360,9 @@ class ReportPageTest {
         assertFalse(page.contains("\"name\":\"bitmask\""), "no point among those that served");
     }
 
-    /** A curve has so many rows that a number read off it lay up to 14 % beside the one in the results. */
+    /**
+     * A curve has a limited number of rows, so a number read off it was once up to 14 % off the number in the results.
+     */
     @Test
     void shouldShowOneNumberForAPercentileEverywhere() throws IOException {
         new ResultFiles(directory)
@@ -391,7 +393,7 @@ class ReportPageTest {
         assertTrue(page.contains("\"x\":[1,2,10],\"y\":[9000,80,40]"));
     }
 
-    /** Live bytes aren't on the device before the first operation, other programs' are. */
+    /** Before the first operation, only other programs' memory is in use on the device, no live bytes. */
     @Test
     void shouldDrawTheDevicesMemoryLessWhatWasInUseAtTheStart() throws IOException {
         new ResultFiles(directory)
@@ -438,7 +440,7 @@ class ReportPageTest {
         assertFalse(Files.exists(picture));
     }
 
-    /** Without what a phone shows as the heading of a number, which stands in each cell. */
+    /** Returns the page without the headings of numbers that a phone shows, which each cell repeats. */
     private String page() throws IOException {
         return Files.readString(ReportPage.write(directory, StrategyParts.ALL)).replaceAll(" data-of=\"[^\"]*\"", "");
     }

@@ -24,7 +24,7 @@ public final class ResultFiles {
         this.directory = directory;
     }
 
-    /** Two traces, two strategies, two baselines, an environment. */
+    /** Writes two traces, two strategies, two baselines and an environment. */
     public static ResultFiles complete(final Path directory) throws IOException {
         final ResultFiles files = new ResultFiles(directory).environment();
         for (final String trace : new String[] {"paper", "resnet50-train.csv.gz"}) {
@@ -44,7 +44,7 @@ public final class ResultFiles {
                 """);
     }
 
-    /** One line of results and the files that belong to it. */
+    /** Writes one line of results and the files that belong to it. */
     public ResultFiles strategy(final String trace, final String strategy, final double ns) throws IOException {
         final boolean baseline = Result.isBaseline(strategy);
         result(String.format(

@@ -54,7 +54,7 @@ class SeriesTest {
         }
     }
 
-    /** WCAG 2.2: lines need a contrast of 3 to 1 (criterion 1.4.11), text needs 4.5 to 1 (1.4.3). */
+    /** By WCAG 2.2, lines need a contrast of 3 to 1 (criterion 1.4.11), and text needs 4.5 to 1 (1.4.3). */
     @Test
     void shouldStandOutFromThePaper() {
         final String style = Template.load("report.css");

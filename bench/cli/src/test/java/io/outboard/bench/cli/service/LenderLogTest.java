@@ -9,7 +9,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import org.junit.jupiter.api.Test;
 
-/** What a log of a lender looks like. */
+/** Tests the form of a lender's log. */
 class LenderLogTest {
 
     private static final LenderEvent LEASED = new LenderEvent(LenderEvent.Kind.LEASED, "day", 17, 2097152, "");

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** A lender in a process of its own, as users start it, and a look at its ledger. */
+/** Tests a lender in a process of its own, as users start it, and its ledger. */
 @Timeout(120)
 class ServeCommandTest {
 
@@ -102,7 +102,7 @@ class ServeCommandTest {
                                     + ProcessHandle.current().pid() + ",\"leasedBytes\":4194304"),
                             json),
                     () -> assertTrue(json.contains("\"guaranteedBytes\":8388608,\"mostBytes\":16777216"), json));
-            // Not Process.destroy, which closes what is read here.
+            // Process.destroy isn't used, because it closes the stream that is read here.
             lender.toHandle().destroy();
             assertTrue(lender.waitFor(20, TimeUnit.SECONDS));
             assertEquals(ENDED_BY_SIGTERM, lender.exitValue());

@@ -27,16 +27,19 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** Two processes that replay traces by turns over a lender of this machine's memory. */
+/** Tests two processes that replay traces in turns over a lender of this machine's memory. */
 @Timeout(240)
 class TenantsCommandTest {
 
     private static final long LIMIT = 256L << 20;
 
-    /** Of blocks less than a lease's unit each, so that none of it can go back while every second one is in use. */
+    /**
+     * The number of blocks, each smaller than a lease's unit, so that no unit can go back while every second block is
+     * in use.
+     */
     private static final int TEETH = 512;
 
-    /** So many granules are more than 0.6 of 4 MiB. */
+    /** The number of granules that take more than 0.6 of 4 MiB. */
     private static final int CROWD = 10_000;
 
     @TempDir

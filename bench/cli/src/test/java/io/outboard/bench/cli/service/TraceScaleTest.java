@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class TraceScaleTest {
 
-    /** Down to what is hardly more than a granule for each block, and up beyond what it was. */
+    /** The trace is scaled down to hardly more than a granule for each block, and up beyond its own peak. */
     @ParameterizedTest
     @ValueSource(doubles = {0.001, 0.1, 1, 7})
     void shouldHaveThePeakButForAGranuleOfEachBlock(final double factor) {

@@ -38,7 +38,7 @@ class TailComparisonTest {
         }
     }
 
-    /** An allocator takes its time; what doesn't call one takes that of the clock, which is subtracted. */
+    /** An allocator takes its time; a loop that calls none only takes the clock's, which is subtracted. */
     @Test
     void shouldTakeLessTimeForNothing() {
         final List<Row> rows = measure(1_000_000, trace.regionBytes());
@@ -56,7 +56,7 @@ class TailComparisonTest {
         assertEquals(100_000, rows.get(1).latencies().histogram().getTotalCount());
     }
 
-    /** Over and over, in a region that has no room for blocks that were left from the round before. */
+    /** The trace is repeated in a region that has no room for blocks left from the round before. */
     @Test
     void shouldFreeWhatIsLeftAtTheEndOfARound() {
         final Trace open = new Trace(

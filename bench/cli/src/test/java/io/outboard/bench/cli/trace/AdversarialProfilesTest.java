@@ -17,12 +17,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** That each does what it says; some of it shows only once a strategy has placed the blocks. */
+/** Tests that each profile does what it says; some of it shows only once a strategy has placed the blocks. */
 class AdversarialProfilesTest {
 
     private static final long GRANULE = StrategyOptions.DEFAULTS.granuleBytes();
 
-    /** Frees what is too small for the next request, all of one list, and as many as can be. */
+    /** The holes are too small for the next request, all of one list, and as many as possible. */
     @ParameterizedTest
     @ValueSource(strings = {"tlsf", "pooled"})
     void shouldLeaveFiftyThousandHolesInOneList(final String strategy) {
@@ -30,7 +30,7 @@ class AdversarialProfilesTest {
 
         final List<Long> holes = freeGranules(replayed(strategy, trace));
 
-        // The list of 1024 to 1055 granules; behind the blocks there is the rest of the region.
+        // The list has blocks of 1024 to 1055 granules; the rest of the region lies behind the blocks.
         assertTrue(holes.stream().filter(size -> size >= 1024 && size <= 1054).count() >= 49_999, holes.size() + "");
         assertTrue(holes.size() <= 50_010, holes.size() + " free blocks");
         assertTrue(trace.peakLiveBlocks() == 100_000, trace.toString());
@@ -72,7 +72,7 @@ class AdversarialProfilesTest {
         assertEquals(10_000, trace.peakLiveBlocks());
     }
 
-    /** Else a valley's survivors would be at one end, and nothing would stand in the way of merging. */
+    /** In the same order, a valley's survivors would be at one end, and nothing would prevent merging. */
     @Test
     void shouldEmptyInAnotherOrderThanItFills() {
         final long[] operations = Profiles.named("sawtooth", 20_000).operations();
@@ -97,7 +97,8 @@ class AdversarialProfilesTest {
     }
 
     /**
-     * With each size in turn, half of the holes, or what is left of them, can't take a block of either or of this one.
+     * In a turn of the smaller size, half of the holes leave a rest that fits neither size; in a turn of the larger
+     * size, half of the holes are too small.
      */
     @ParameterizedTest
     @ValueSource(strings = {"tlsf", "hal-best-fit"})

@@ -198,7 +198,7 @@ class HpTraceFormatTest {
                 bytes(sample().putLong(72, Trace.free(2, 1))));
     }
 
-    /** Three slots, a region of 4096 bytes; 300 bytes into slot 2, and freed. */
+    /** Makes a file with three slots and a region of 4096 bytes; 300 bytes are allocated in slot 2 and freed. */
     private static ByteBuffer sample() {
         final ByteBuffer bytes = ByteBuffer.allocate(80).order(ByteOrder.LITTLE_ENDIAN);
         bytes.put(new byte[] {'H', 'P', 'T', 'R', 'A', 'C', 'E', '1'}).putInt(1).putInt(3);

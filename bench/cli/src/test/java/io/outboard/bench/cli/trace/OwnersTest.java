@@ -24,7 +24,7 @@ import jdk.jfr.Recording;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who allocated what, as each kind of file has it. */
+/** Tests what each kind of file tells of who allocated a block. */
 class OwnersTest {
 
     private static final long STREAM = 0x7F00_1000L;
@@ -32,7 +32,7 @@ class OwnersTest {
     @TempDir
     private Path folder;
 
-    /** The owner of each allocation; the same operations must be read as without owners. */
+    /** Returns the owner of each allocation; the operations must be the same as when read without owners. */
     private static List<String> ownersIn(final Path file) throws IOException {
         final Owners owners = new Owners();
         final Trace trace = TraceReader.read(file, owners);
@@ -51,7 +51,7 @@ class OwnersTest {
                 folder.resolve("log.csv"), RmmLogParser.HEADER + "\n" + String.join("\n", rows) + "\n");
     }
 
-    /** Rows of time, address, stream, and what {@link Recorder#packed} made. */
+    /** Writes rows of time, address, stream, and a number that {@link Recorder#packed} made. */
     private Path recording(final long... rows) throws IOException {
         final ByteBuffer bytes =
                 ByteBuffer.allocate(32 + Long.BYTES * rows.length).order(ByteOrder.LITTLE_ENDIAN);
@@ -94,7 +94,10 @@ class OwnersTest {
                 ownersIn(log));
     }
 
-    /** In the order of the times, though the file has another; and of a block whose free is missing, too. */
+    /**
+     * Owners are in the order of the times, though the file has another; a block whose free is missing has an owner
+     * too.
+     */
     @Test
     void shouldReadThoseOfRecordings() throws IOException {
         final Path file = recording(
@@ -194,7 +197,10 @@ class OwnersTest {
         assertEquals(List.of("", "thread 17, stream 0x7f001000", "thread 18, stream 0x7f001000"), owners.names());
     }
 
-    /** However many a file names, and however it names them, the table stays small; and the known ones stay known. */
+    /**
+     * However many owners a file names, and however long their names, the table stays small, and known owners stay
+     * known.
+     */
     @Test
     void shouldKeepTheTableSmall() {
         final Owners owners = new Owners();

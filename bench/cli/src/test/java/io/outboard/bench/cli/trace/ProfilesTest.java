@@ -44,8 +44,8 @@ class ProfilesTest {
     }
 
     /**
-     * In the first six rows, the last column is the CRC-32 of the HPTRACE1 file that an independent C++ generator
-     * writes, in the others of ours.
+     * The last column is a CRC-32: in the first six rows of the HPTRACE1 file that an independent C++ generator writes,
+     * in the other rows of the file that ours writes.
      */
     @ParameterizedTest
     @CsvSource({

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A program on a pool that is recorded, and the trace that is read back. */
+/** Records a program on a pool, and tests the trace that is read back. */
 class RecordedPoolTest {
 
     private static final int OPERATIONS = 20_000;
@@ -36,7 +36,7 @@ class RecordedPoolTest {
         return Pool.over(new VirtualMemorySource(1L << 32)).build();
     }
 
-    /** Random allocations and frees; the addresses in order. */
+    /** Allocates and frees at random; returns the addresses in order. */
     private static long[] work(final Pool pool) {
         final SplittableRandom random = new SplittableRandom(3);
         final List<Long> live = new ArrayList<>();
@@ -53,7 +53,7 @@ class RecordedPoolTest {
         return addresses.stream().mapToLong(Long::longValue).toArray();
     }
 
-    /** What a trace gets from a new pool. */
+    /** Returns the addresses that a trace gets from a new pool. */
     private static long[] replay(final Trace trace) {
         final List<Long> addresses = new ArrayList<>();
         try (Pool pool = pool()) {
@@ -128,7 +128,7 @@ class RecordedPoolTest {
         return (name.isEmpty() ? builder : builder.name(name)).build();
     }
 
-    /** Addresses of one are those of the other. */
+    /** The two pools use the same addresses. */
     @Test
     void shouldReadOnePoolOfAJfrRecording() throws IOException {
         final Path file = recordTwoPools("a", "b");
@@ -147,7 +147,9 @@ class RecordedPoolTest {
                 () -> assertProblem("--pool=c must name one of the pools recorded: a, b", file, "c"));
     }
 
-    /** All that it did before was forgotten: what it frees and asks for in vain isn't the other's. */
+    /**
+     * The second pool's earlier blocks aren't recorded, and its frees and failed requests aren't those of the first.
+     */
     @Test
     void shouldNotTakeTheFailuresOfAPoolForThoseOfAnother() throws IOException {
         final Path file = folder.resolve("failing.jfr");

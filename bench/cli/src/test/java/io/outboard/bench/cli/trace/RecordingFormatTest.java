@@ -19,7 +19,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a pool wrote, as the bytes of the file have it. */
+/** Tests how the bytes of a pool's recording are read. */
 class RecordingFormatTest {
 
     private static final long BASE = 0x7F00_0000_0000L;
@@ -27,7 +27,7 @@ class RecordingFormatTest {
     @TempDir
     private Path folder;
 
-    /** A file with rows of time, address and packed number. */
+    /** Writes a file with rows of time, address and packed number. */
     private Path file(final long... rows) throws IOException {
         final int records = rows.length / 3;
         final ByteBuffer bytes = ByteBuffer.allocate(32 + 32 * records).order(ByteOrder.LITTLE_ENDIAN);
@@ -79,7 +79,7 @@ class RecordingFormatTest {
         assertEquals(List.of(), trace.notes());
     }
 
-    /** What came first stays so where times are equal, over many runs that have to be merged. */
+    /** Rows with equal times keep their order, over many runs that have to be merged. */
     @Test
     void shouldSortAsArraysDo() throws IOException {
         final SplittableRandom random = new SplittableRandom(7);
@@ -103,7 +103,7 @@ class RecordingFormatTest {
         assertEquals(1, trace.skippedFrees());
     }
 
-    /** Two threads: the recording of the one that freed it ended first. */
+    /** Two threads worked, and the recording of the thread that freed the block ended first. */
     @Test
     void shouldEndABlockWhoseFreeIsMissing() throws IOException {
         final Trace trace = TraceReader.read(file(1, BASE, allocated(5), 2, BASE, allocated(6), 3, BASE, freed()));

@@ -123,7 +123,7 @@ class RmmLogParserTest {
         assertEquals(new FailedRequests(3, 1024), trace.failedRequests());
     }
 
-    /** Twice of it, strategies can't divide. */
+    /** Strategies can't divide twice that size. */
     @Test
     void shouldHaveARegionThatStrategiesCanDivide() throws IOException {
         final Trace trace = read("allocate,0x1,10,0x0", "allocate failure,0x0,700000000000,0x0");
@@ -131,7 +131,7 @@ class RmmLogParserTest {
         assertEquals((1L << 40) - (2 << 20), trace.regionBytes());
     }
 
-    /** A size that ran over, mostly. It is counted. */
+    /** Such a size has usually overflowed; the request is counted, but isn't a block. */
     @Test
     void shouldNotAskForWhatNoDeviceHas() throws IOException {
         final Trace trace = read(

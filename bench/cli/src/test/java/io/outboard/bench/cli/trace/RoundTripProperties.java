@@ -17,7 +17,8 @@ import net.jqwik.api.lifecycle.AddLifecycleHook;
 import net.jqwik.api.lifecycle.PropagationMode;
 
 /**
- * Random logs against a {@code HashMap} of live pointers: the same blocks live, and the same trace after a round trip.
+ * Compares random logs with a {@code HashMap} of live pointers: the same blocks are live, and the trace is the same
+ * after a round trip.
  */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class RoundTripProperties {
