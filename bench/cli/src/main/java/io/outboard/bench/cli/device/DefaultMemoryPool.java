@@ -67,7 +67,7 @@ final class DefaultMemoryPool {
         callOnThreshold("cuMemPoolSetAttribute", setAttribute);
     }
 
-    /** Gives free memory back until the pool keeps no more than so many bytes, unsigned. */
+    /** Gives free memory back until the pool keeps no more than the given bytes, unsigned. */
     void trimTo(final long bytes) {
         check("cuMemPoolTrimTo", ForeignFunction.call(trim, handle, bytes));
     }

@@ -32,10 +32,10 @@ final class SmallestRegion {
     private static final long COARSE_STEPS = 400;
     private static final double FINE_UP_TO = 1.25;
 
-    /** The search ends at so many times the peak, because a strategy that needs more wastes most of its region. */
+    /** The search ends at this multiple of the peak, because a strategy that needs more wastes most of its region. */
     private static final long MOST_TIMES_PEAK = 4;
 
-    /** The search for a region that refuses starts at so many times peak live bytes, and goes down. */
+    /** The search for a region that refuses starts at this multiple of peak live bytes, and goes down. */
     private static final double REFUSED_UP_TO = 1.5;
 
     /** The search for a region that refuses starts at least this share, 1/20, above the smallest region that serves. */
@@ -126,7 +126,7 @@ final class SmallestRegion {
         return String.format(Locale.ROOT, "%s: %.4f", what, (double) regionBytes / trace.peakLiveBytes());
     }
 
-    /** Returns the first step whose region has at least so many bytes. */
+    /** Returns the first step whose region has at least the given bytes. */
     private long stepFrom(final long bytes) {
         long step = 0;
         while (regionBytes(step) < bytes) {

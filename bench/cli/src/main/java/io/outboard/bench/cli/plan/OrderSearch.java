@@ -29,7 +29,9 @@ final class OrderSearch {
      */
     private static final double[] SHARES = {0.9, 0.8, 0.6, 0.0};
 
-    /** The ceiling is lower than the top by one part in so many of the difference between top and bound. */
+    /**
+     * The difference between top and bound is divided into this many parts, and the ceiling is one part below the top.
+     */
     private static final int CEILING_PARTS = 50;
 
     /**

@@ -26,7 +26,7 @@ final class ChartLibrary {
     /** Returns the library's script, including its licence notice. */
     static String script() {
         final String path = "/META-INF/resources/webjars/chart.js/" + version() + "/dist/chart.umd.js";
-        // Without this, a browser's developer tools would look for the source map beside the page.
+        // The source map's address is removed, because a browser's developer tools would look for it beside the page.
         return embeddable(Template.load(path)).replaceAll("(?m)^//# sourceMappingURL=.*$", "");
     }
 

@@ -15,7 +15,7 @@ public record FailedRequests(long count, long largestBytes) {
     /** The value for a recording without a failed request. */
     static final FailedRequests NONE = new FailedRequests(0, 0);
 
-    /** Tells whether a request of so many bytes becomes a block. */
+    /** Tells whether a request of the given size becomes a block. */
     static boolean isServable(final long bytes) {
         return bytes > 0 && bytes < Trace.MAX_BYTES;
     }

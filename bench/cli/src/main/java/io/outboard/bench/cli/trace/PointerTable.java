@@ -25,7 +25,7 @@ final class PointerTable {
         return pointers[index] == 0 ? -1 : slots[index];
     }
 
-    /** Adds a pointer that isn't there. */
+    /** Adds a pointer that isn't in the table yet. */
     void put(final long pointer, final int slot) {
         if (2 * size >= pointers.length) {
             grow();
@@ -36,7 +36,7 @@ final class PointerTable {
         size++;
     }
 
-    /** Removes a pointer that is there. */
+    /** Removes a pointer that is in the table. */
     void remove(final long pointer) {
         int hole = indexOf(pointer);
         size--;

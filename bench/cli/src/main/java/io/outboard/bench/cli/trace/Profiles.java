@@ -6,8 +6,8 @@ import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /**
- * Eleven generated traces that show how a strategy behaves: six as programs have them, five as an adversary would. The
- * same name and number of operations give the same trace, on any machine.
+ * Generates eleven traces that show how a strategy behaves: six as ordinary programs make them, five as an adversary
+ * would. The same name and number of operations give the same trace, on any machine.
  *
  * <table>
  * <caption>The profiles</caption>

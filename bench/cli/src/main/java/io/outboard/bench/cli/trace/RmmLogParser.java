@@ -97,8 +97,8 @@ final class RmmLogParser {
     }
 
     /**
-     * Returns twice the live bytes at the peak, rounded as by a strategy with granules of 256 bytes, if strategies can
-     * divide so many.
+     * Returns twice the live bytes at the peak, rounded as by a strategy with granules of 256 bytes, but no more than
+     * strategies can divide.
      */
     static long regionBytes(final long peakLiveBytes, final long peakLiveBlocks) {
         final long live = Math.max(peakLiveBytes, GRANULE_BYTES * peakLiveBlocks);

@@ -52,7 +52,7 @@ final class TimedRows {
         this.errors = errors;
     }
 
-    /** Adds a failed request of so many bytes; returns whether there is a row for it. */
+    /** Adds a failed request of the given size; returns whether there is a row for it. */
     boolean addFailed(final long atNanos, final long sizeBytes) throws TraceFormatException {
         failed = failed.and(sizeBytes);
         if (!FailedRequests.isServable(sizeBytes)) {
@@ -62,7 +62,7 @@ final class TimedRows {
         return true;
     }
 
-    /** Adds an allocation of so many bytes, or a {@link #FREE}. */
+    /** Adds an allocation of the given size, or a {@link #FREE}. */
     void add(final long atNanos, final long address, final long sizeBytes) throws TraceFormatException {
         if (address == NO_ADDRESS && sizeBytes != FREE) {
             throw errors.apply("address=0 must not be null where size=" + sizeBytes);

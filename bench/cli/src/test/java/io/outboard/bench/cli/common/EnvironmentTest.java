@@ -7,7 +7,10 @@ import org.junit.jupiter.api.Test;
 
 class EnvironmentTest {
 
-    /** Results of a run that measured a twentieth, or with another policy, once looked like those of any other run. */
+    /**
+     * Without these options, results of a run that measured a twentieth, or with another policy, looked like results of
+     * any other run.
+     */
     @Test
     void shouldNameOptionsThatChangeWhatIsMeasured() {
         assertEquals(

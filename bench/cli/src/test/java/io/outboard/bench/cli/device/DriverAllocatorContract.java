@@ -21,7 +21,7 @@ abstract class DriverAllocatorContract {
 
     private DriverAllocator allocator;
 
-    /** Opens an allocator with so many slots; aborts the test if there is no GPU. */
+    /** Opens an allocator with the given number of slots; aborts the test if there is no GPU. */
     abstract DriverAllocator open(int slots);
 
     /** Returns how much the device has in use, read by other means than the allocator. */

@@ -71,7 +71,7 @@ class ResultFolderWriterTest {
         return output;
     }
 
-    /** Makes a measurement with so many allocations in its histogram. */
+    /** Makes a measurement whose histogram has the given number of allocations. */
     private static Measurement measurement(final String trace, final String strategy, final int allocations) {
         final Latencies allocate = new Latencies(0);
         for (int i = 0; i < allocations; i++) {

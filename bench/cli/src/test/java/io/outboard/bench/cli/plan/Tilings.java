@@ -32,8 +32,8 @@ final class Tilings {
     private Tilings() {}
 
     /**
-     * Makes a trace of so many blocks. Some blocks are left out until at most a part of the region is live at a time; 1
-     * leaves none out.
+     * Makes a trace of the given number of blocks. Some blocks are left out until at most a part of the region is live
+     * at a time; 1 leaves none out.
      */
     static Trace of(final int blocks, final double mostLive, final long seed) {
         final SplittableRandom random = new SplittableRandom(seed);

@@ -148,7 +148,8 @@ class RecordedPoolTest {
     }
 
     /**
-     * The second pool's earlier blocks aren't recorded, and its frees and failed requests aren't those of the first.
+     * The first block of the second pool isn't recorded, and what the second pool frees and refuses must not count for
+     * the first.
      */
     @Test
     void shouldNotTakeTheFailuresOfAPoolForThoseOfAnother() throws IOException {
