@@ -1,7 +1,7 @@
 'use strict';
 /*
- * Blocks are columns of numbers, sorted by their start. Each frame writes the pixels of what is to be seen into one image: a block that is
- * narrower than a pixel is one, so that nothing is lost however far away one looks.
+ * Blocks are columns of numbers, sorted by their start. Each frame writes the pixels of the visible blocks into one image. A block that
+ * is narrower than a pixel is drawn as one pixel, so that no block disappears at any zoom.
  */
 const picture = (() => {
   const element = document.getElementById('data');
@@ -26,7 +26,7 @@ const picture = (() => {
     return new Uint32Array(bytes.buffer);
   }
 
-  /** Owners are numbers of names, of which there are few. What tells of a block keeps the columns, and not the text that they were. */
+  /** Reads the blocks of a trace. Owners are indexes of names, which are few. The function that describes a block keeps the columns, but not their text. */
   function ofTrace(data) {
     const starts = numbers(data.starts);
     const ends = numbers(data.ends);
@@ -43,7 +43,7 @@ const picture = (() => {
     };
   }
 
-  /** Regions one above the other; what is in use or in limbo, for as long as the page is wide. */
+  /** Reads the blocks of a dump. Regions are stacked, and blocks in use or in limbo take the whole width of the page. */
   function ofDump(dump) {
     const unit = 256;
     const all = dump.blocks.filter(block => block.state !== 'free');
@@ -89,13 +89,13 @@ const picture = (() => {
     return parseInt(getComputedStyle(document.documentElement).getPropertyValue(name).trim().slice(1, 7), 16);
   }
 
-  /** As the image has it: alpha, blue, green, red. */
+  /** Returns a colour in the order of the image: alpha, blue, green, red. */
   function pixel(name) {
     const colour = rgb(name);
     return (0xff000000 | (colour & 255) << 16 | (colour & 0xff00) | colour >> 16) >>> 0;
   }
 
-  /** One colour for each power of 16 of bytes. */
+  /** The classes of sizes, by powers of 16, each with a colour. */
   const CLASSES = ['under 4 KiB', 'to 64 KiB', 'to 1 MiB', 'to 16 MiB', 'to 256 MiB', 'to 4 GiB', 'above'];
   const FIRST_LOG2 = 12;
 
@@ -133,7 +133,7 @@ const picture = (() => {
     ask();
   }
 
-  /** The first block that starts at or behind an operation. */
+  /** Returns the first block that starts at an operation or after it. */
   function firstFrom(operation) {
     let low = 0;
     let high = blocks.count;
@@ -163,7 +163,7 @@ const picture = (() => {
       if (end < t0 || offset >= a1 || offset + sizes[i] <= a0) {
         continue;
       }
-      // What lies outside is cut before it becomes a number of 32 bits.
+      // Coordinates outside the image are cut before they become 32-bit numbers.
       const upper = offset + sizes[i];
       const left = starts[i] <= t0 ? 0 : (starts[i] - t0) * across | 0;
       const right = end >= t1 ? width : Math.max(left + 1, (end - t0) * across | 0);
@@ -175,7 +175,7 @@ const picture = (() => {
           pixels[at] = colour;
         }
       } else {
-        // A line of paper between blocks that are large enough to spare it.
+        // Blocks that are large enough leave a line of paper between them.
         const from = bottom - top > 3 ? top + 1 : top;
         for (let row = from * width; row < bottom * width; row += width) {
           pixels.fill(colour, row + left, row + right);
@@ -189,7 +189,7 @@ const picture = (() => {
       Math.round(t1).toLocaleString('en')].map(text => Object.assign(document.createElement('span'), {textContent: text})));
   }
 
-  /** What is free, and the largest free block, as parts of the region. */
+  /** Draws the free bytes, and the largest free block, as fractions of the region. */
   function drawFree() {
     const area = document.querySelector('#free canvas');
     const box = area.getBoundingClientRect();

@@ -1,4 +1,4 @@
-// Draws the charts. Every group of charts carries its kind, and every figure its lines, as JSON; kinds are below.
+// Draws the charts. Every group of charts has its kind, and every figure its lines, as JSON; the kinds are defined below.
 (() => {
   'use strict';
   if (typeof Chart === 'undefined') {
@@ -28,7 +28,7 @@
     const digits = Math.max(0, Math.ceil(x) - 2) + (Number.isInteger(x) ? 0 : 1);
     return `${Number((100 - 100 * 10 ** -x).toFixed(Math.min(digits, 9)))}\u00a0%`;
   };
-  // The same on an axis where a step to the next nine is so many pixels wide: labels that would touch are left out.
+  // Formats a percentile for an axis on which a step to the next nine is the given number of pixels wide; labels that would touch are left out.
   const percentileTick = (x, pixels) => {
     const text = pixels < 60 ? percentile(x).replace('\u00a0', '') : percentile(x);
     const crowded = Number.isInteger(x) ? text.length * 6.5 > pixels && x % 2 === 1 : x * pixels < 20;
@@ -43,14 +43,14 @@
     }
     return values;
   };
-  // The next of 1, 2 and 5 times a power of ten, downwards or upwards.
+  // Rounds to the next of 1, 2 and 5 times a power of ten, downwards or upwards.
   const round = (value, up) => {
     const power = 10 ** Math.floor(Math.log10(value));
     const steps = [1, 2, 5, 10].map(step => step * power);
     return up ? steps.find(step => step >= value * 0.999) : steps.reverse().find(step => step <= value * 1.001);
   };
 
-  // An axis of sizes or counts: the values that were measured, as many as there is room for.
+  // Makes an axis of sizes or counts, with as many of the measured values as there is room for.
   const valueAxis = (lines, type, label) => {
     const values = [...new Set(lines.flatMap(line => line.x))].sort((a, b) => a - b);
     const every = Math.ceil(values.length / (innerWidth < 640 ? 4 : 6));
@@ -74,7 +74,7 @@
   const percent = fraction => `${Number((fraction * 100).toPrecision(3))}\u00a0%`;
   const fractionAxis = () => ({type: 'linear', min: 0, max: 1, ticksAt: range(0, 1, 0.2), label: percent});
 
-  // A kind says how its axes are laid, from the lines that are switched on, and how a point reads.
+  // A kind defines its axes, from the lines that are switched on, and the text of a point.
   const kinds = {
     latency: {
       interaction: {mode: 'nearest', axis: 'xy', intersect: false},
@@ -95,7 +95,7 @@
       axes(lines) {
         const top = Math.max(1, most(lines.flatMap(line => line.y.filter(value => value !== null))));
         const right = Math.max(1, most(lines.flatMap(line => line.x)));
-        // Steps that are round in binary units, four or so to the top.
+        // Steps are round in binary units, about four up to the top.
         const unit = 1024 ** Math.floor(Math.log(top) / Math.log(1024));
         const wanted = top / unit / 4;
         const step = unit * [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16, 32, 64, 128, 256].find(size => size >= wanted * 0.8);
