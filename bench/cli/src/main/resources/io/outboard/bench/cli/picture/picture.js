@@ -26,7 +26,7 @@ const picture = (() => {
     return new Uint32Array(bytes.buffer);
   }
 
-  /** Reads the blocks of a trace. Owners are indexes of names, which are few. The function that describes a block keeps the columns, but not their text. */
+  /** Reads the blocks of a trace. Owners are indexes of few names. The function tell keeps the columns, but not their text. */
   function ofTrace(data) {
     const starts = numbers(data.starts);
     const ends = numbers(data.ends);

@@ -1,4 +1,4 @@
-// Draws the charts. Every group of charts has its kind, and every figure its lines, as JSON; the kinds are defined below.
+// Draws the charts. Every group of charts has its kind, and every figure its lines, as JSON; kinds are defined below.
 (() => {
   'use strict';
   if (typeof Chart === 'undefined') {
@@ -28,7 +28,7 @@
     const digits = Math.max(0, Math.ceil(x) - 2) + (Number.isInteger(x) ? 0 : 1);
     return `${Number((100 - 100 * 10 ** -x).toFixed(Math.min(digits, 9)))}\u00a0%`;
   };
-  // Formats a percentile for an axis on which a step to the next nine is the given number of pixels wide; labels that would touch are left out.
+  // Formats a percentile for an axis on which a step to the next nine is that many pixels wide; labels never touch.
   const percentileTick = (x, pixels) => {
     const text = pixels < 60 ? percentile(x).replace('\u00a0', '') : percentile(x);
     const crowded = Number.isInteger(x) ? text.length * 6.5 > pixels && x % 2 === 1 : x * pixels < 20;
