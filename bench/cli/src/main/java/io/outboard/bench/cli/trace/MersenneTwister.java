@@ -38,8 +38,8 @@ final class MersenneTwister {
     }
 
     /**
-     * Returns a whole number in {@code 0..n-1}, 0 < n < 2^31, as libstdc++ maps a draw to it (Lemire 2019, algorithm
-     * 5).
+     * Returns a whole number in {@code 0..n-1}, {@code 0 < n < 2^31}, as libstdc++ maps a draw to it (Lemire 2019,
+     * algorithm 5).
      */
     long below(final long n) {
         long product = next() * n;
