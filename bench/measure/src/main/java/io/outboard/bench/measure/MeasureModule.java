@@ -12,10 +12,10 @@ import io.outboard.bench.measure.threads.ThreadProfileRun;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What measures and tests what we claim. */
+/** Adds the commands that measure and test what we claim. */
 public final class MeasureModule implements CommandModule {
 
-    /** As {@link java.util.ServiceLoader} makes it. */
+    /** Called by {@link java.util.ServiceLoader}. */
     public MeasureModule() {}
 
     @Override

@@ -1,4 +1,4 @@
-/** The measurements and tests behind what we claim, as commands. */
+/** This package has the measurements and tests behind our claims, as commands. */
 @NullMarked
 package io.outboard.bench.measure;
 

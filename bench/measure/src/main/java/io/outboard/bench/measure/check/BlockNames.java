@@ -7,8 +7,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What names each block in use, its address or a handle: the calls that need the name, and whether the strategy agrees
- * with it. Confined to one thread. O(1) but for {@link #isHandle}; no garbage.
+ * Knows by what each block in use is named, its address or a handle, makes the calls that need the name, and checks
+ * that the strategy agrees with the name. Confined to one thread. Each call is O(1), except {@link #isHandle}, and
+ * makes no garbage.
  */
 final class BlockNames {
 
@@ -20,16 +21,19 @@ final class BlockNames {
     private final IntervalModel model;
     private final SlotList inUse;
 
-    /** Of each slot the handle that names its block, or {@link OldHandles#NONE}. */
+    /** For each slot, the handle that names its block, or {@link OldHandles#NONE}. */
     private final long[] handles = new long[IntervalModel.MOST_SLOTS];
 
-    /** The handle that a block had before, or has: it gets the same one again. */
+    /**
+     * For each slot, the latest handle of its block, kept while an address names the block: a new handle has to be the
+     * same one.
+     */
     private final long[] everHandles = new long[IntervalModel.MOST_SLOTS];
 
     private final OldHandles old = new OldHandles();
     private long operations;
 
-    /** {@code inUse}: the slots of blocks in use, whoever changes them. */
+    /** {@code inUse} lists the slots of blocks in use; others add and remove slots, too. */
     BlockNames(final Strategy strategy, final IntervalModel model, final SlotList inUse) {
         this.strategy = strategy;
         handled = strategy instanceof HandleStrategy handles ? handles : null;
@@ -39,32 +43,32 @@ final class BlockNames {
         Arrays.fill(everHandles, OldHandles.NONE);
     }
 
-    /** Handles that named blocks. */
+    /** Returns the handles that named blocks before. */
     OldHandles old() {
         return old;
     }
 
-    /** Takes, frees and so on, that named a block by handle. */
+    /** Returns how many calls, such as allocations and frees, named a block by its handle. */
     long operations() {
         return operations;
     }
 
-    /** Whether there are any; without them, no block is held. */
+    /** Returns whether the strategy has handles; without handles, no block is held. */
     boolean hasHandles() {
         return handled != null;
     }
 
-    /** The strategy, which has handles. */
+    /** Returns the strategy as one that has handles. */
     HandleStrategy handled() {
         return Objects.requireNonNull(handled);
     }
 
-    /** Whether a block in use is named by a handle. */
+    /** Returns whether a handle names a block in use. */
     boolean isHeld(final int slot) {
         return handles[slot] != OldHandles.NONE;
     }
 
-    /** The handle of a block that is held. */
+    /** Returns the handle of a block that is held. */
     long handle(final int slot) {
         return handles[slot];
     }
@@ -73,7 +77,7 @@ final class BlockNames {
         return strategy.region().address() + model.start(slot) * strategy.granuleBytes();
     }
 
-    /** A block was taken by handle. */
+    /** Records that a block was allocated by handle. */
     void hold(final int slot, final long handle) {
         operations++;
         if (handle < 0) {
@@ -88,13 +92,13 @@ final class BlockNames {
         old.isUsed(handle);
     }
 
-    /** Names a block by handle that its address names. */
+    /** Names a block by a handle, in place of its address. */
     void toHandle(final int slot) {
         hold(slot, handled().nameByHandle(address(slot)));
         check(slot);
     }
 
-    /** Names a block by its address: whether a handle named it. */
+    /** Names a block by its address, and returns whether a handle had named the block. */
     boolean toAddress(final int slot) {
         if (!isHeld(slot)) {
             return false;
@@ -110,7 +114,6 @@ final class BlockNames {
         return true;
     }
 
-    /** Frees a block. */
     void free(final int slot) {
         if (isHeld(slot)) {
             operations++;
@@ -122,7 +125,7 @@ final class BlockNames {
         everHandles[slot] = OldHandles.NONE;
     }
 
-    /** Retires a block, and answers what the strategy does. */
+    /** Retires a block, and returns what the strategy returns. */
     long retire(final int slot) {
         final long retired;
         if (isHeld(slot)) {
@@ -141,7 +144,7 @@ final class BlockNames {
         handles[slot] = OldHandles.NONE;
     }
 
-    /** Compares what the strategy says of a block in use by its name. */
+    /** Asks the strategy about a block in use by the block's name, and compares the answers with the model. */
     void check(final int slot) {
         final long sizeBytes = model.size(slot) * strategy.granuleBytes();
         final long answer;
@@ -161,7 +164,7 @@ final class BlockNames {
         }
     }
 
-    /** Whether an address names a block in use. */
+    /** Returns whether an address names a block in use. */
     boolean isAddress(final long address) {
         final long offset = address - strategy.region().address();
         if (offset < 0 || (offset & (strategy.granuleBytes() - 1)) != 0) {
@@ -171,7 +174,7 @@ final class BlockNames {
         return slot != IntervalModel.NONE && inUse.contains(slot) && !isHeld(slot);
     }
 
-    /** Whether a number is the handle of a block in use. O(blocks in use). */
+    /** Returns whether a number is the handle of a block in use. O(blocks in use). */
     boolean isHandle(final long handle) {
         for (int i = 0; i < inUse.size(); i++) {
             if (handles[inUse.get(i)] == handle && handle != OldHandles.NONE) {

@@ -3,9 +3,9 @@ package io.outboard.bench.measure.check;
 import java.util.Arrays;
 
 /**
- * Reads the blocks of a region as the leaves of a row of buddy trees, and finds what can't be: a block that is no node,
- * and two buddies that are both free and whole. The first tree is the largest that fits into the region, and so on.
- * Confined to one thread.
+ * Reads the blocks of a region as the leaves of a row of buddy trees, and finds what mustn't be: a block that is no
+ * node of a tree, and two buddies that are both free and undivided. The first tree is the largest that fits into the
+ * region, the second is the largest that fits behind the first, and so on. Confined to one thread.
  */
 final class BuddyTree {
 
@@ -19,7 +19,10 @@ final class BuddyTree {
     private int count;
     private int at;
 
-    /** {@code step}: how many classes below a block's own its right half is; the left one is the class below. */
+    /**
+     * {@code step} is the number of size classes between a block and its right half; the left half is always one class
+     * below the block.
+     */
     BuddyTree(final int step, final long granules) {
         this.step = step;
         this.granules = granules;
@@ -33,7 +36,7 @@ final class BuddyTree {
         classSizes = Arrays.copyOf(all, last);
     }
 
-    /** Compares blocks with the trees; throws if they don't agree. The arrays aren't kept. */
+    /** Compares blocks with the trees, and throws if they don't agree. The arrays aren't kept. */
     void check(final long[] blockStarts, final long[] blockSizes, final boolean[] isFree, final int blocks) {
         starts = blockStarts;
         sizes = blockSizes;
@@ -49,7 +52,7 @@ final class BuddyTree {
         }
     }
 
-    /** Reads the blocks of a node, and answers whether it is one block that is free. */
+    /** Reads the blocks of a node, and returns whether the node is a single free block. */
     private boolean isFreeNode(final long start, final int sizeClass) {
         final long size = classSizes[sizeClass];
         if (at == count || starts[at] != start || sizes[at] > size) {

@@ -29,7 +29,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code outboard check}: random operations on strategies, each compared with a model of what is taken. */
+/**
+ * The command {@code outboard check} does random operations on strategies, and compares each with a model of what is in
+ * use.
+ */
 @Command(
         name = "check",
         mixinStandardHelpOptions = true,
@@ -44,13 +47,13 @@ import picocli.CommandLine.Spec;
         })
 public final class CheckCommand implements Callable<Integer> {
 
-    /** The file that {@code --out} writes last. */
+    /** The name of the file that {@code --out} writes last. */
     static final String FILE_NAME = "check.jsonl";
 
-    /** What pages show of it. */
+    /** The section of result pages that shows the command's results. */
     public static final PagePart PART = PagePart.of(FILE_NAME, CheckSection::new);
 
-    /** What {@code --out} writes besides: each shard as it is finished. */
+    /** The name of another file that {@code --out} writes: a line for each shard as soon as it is finished. */
     public static final String STATE_FILE_NAME = StateFile.NAME;
 
     private static final int MOST_THREADS = 1_000;
@@ -101,12 +104,12 @@ public final class CheckCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    /** Picocli makes it. */
+    /** Called by picocli. */
     public CheckCommand() {
         this(Strategies::named);
     }
 
-    /** {@code providers}: make strategies, by name. */
+    /** {@code providers} finds what makes a strategy by the strategy's name. */
     CheckCommand(final Function<String, StrategyProvider> providers) {
         this.providers = providers;
     }
@@ -152,7 +155,7 @@ public final class CheckCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** What was to be done, checked as a whole before anything runs. */
+    /** Returns the shards to run, after a check of all options, so that nothing has run when one is wrong. */
     private List<Shard> plan(final List<String> names) {
         final long count = operations;
         if (shard == null) {

@@ -3,12 +3,12 @@ package io.outboard.bench.measure.check;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Which shards a run consists of. */
+/** Decides which shards a run consists of. */
 final class CheckPlan {
 
     private CheckPlan() {}
 
-    /** Shards for so many operations, split evenly over strategies, which take turns. */
+    /** Returns the shards for a number of operations, split evenly over strategies, which take turns. */
     static List<Shard> shards(final List<String> strategies, final long seed, final long operations) {
         final List<Shard> shards = new ArrayList<>();
         final long each = (operations - 1) / strategies.size() + 1;

@@ -13,14 +13,14 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 
-/** What {@code outboard check} found: a row a strategy. */
+/** Shows what {@code outboard check} found, in a table with a row for each strategy. */
 final class CheckSection implements Section {
 
     private static final double NS_A_SECOND = 1e9;
 
     private final ResultFolder folder;
 
-    /** The section of a folder that has the file. */
+    /** Reads the section from a folder that has the file. */
     CheckSection(final ResultFolder folder) {
         this.folder = folder;
     }

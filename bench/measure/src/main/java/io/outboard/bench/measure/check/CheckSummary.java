@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * What came of a strategy's shards.
+ * A summary has the results of all shards of a strategy.
  *
  * @param strategy name
  * @param results one for each shard
@@ -17,12 +17,12 @@ record CheckSummary(String strategy, List<ShardResult> results) {
         return results.stream().mapToLong(ShardResult::operations).sum();
     }
 
-    /** Calls that named a block by handle. */
+    /** Returns how many calls named a block by its handle. */
     long byHandle() {
         return results.stream().mapToLong(ShardResult::byHandle).sum();
     }
 
-    /** Calls with a handle that named none, and were refused. */
+    /** Returns how many calls had a handle that named no block, and were refused. */
     long wrongHandles() {
         return results.stream().mapToLong(ShardResult::wrongHandles).sum();
     }
@@ -34,7 +34,7 @@ record CheckSummary(String strategy, List<ShardResult> results) {
                 .count();
     }
 
-    /** Of one thread. */
+    /** Returns the time that the shards took together, each on one thread. */
     double seconds() {
         return results.stream().mapToDouble(ShardResult::seconds).sum();
     }
@@ -43,7 +43,7 @@ record CheckSummary(String strategy, List<ShardResult> results) {
         return seconds() * 1e9 / Math.max(1, operations());
     }
 
-    /** Depends on every answer of the strategy, not on the order of shards. */
+    /** Returns a number that depends on every answer of the strategy, and not on the order of shards. */
     long digest() {
         return results.stream().mapToLong(ShardResult::digest).reduce(0, (a, b) -> a ^ b);
     }

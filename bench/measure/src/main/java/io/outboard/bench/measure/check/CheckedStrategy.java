@@ -7,12 +7,12 @@ import io.outboard.core.Statistics;
 import io.outboard.core.Strategy;
 
 /**
- * A strategy and a model of what it has given away. Each call goes to the strategy, what it answers is compared with
- * what the model allows, and a {@link ViolationException} says what is wrong.
+ * A strategy is wrapped together with a model of the blocks that it has handed out. Each call goes to the strategy, and
+ * its answer is compared with what the model allows. If they disagree, a {@link ViolationException} says what is wrong.
  *
- * <p>Blocks are named by slots of the model; by which name the strategy knows them, {@link BlockNames} says. Confined
- * to one thread. Beside the strategy's own time, an operation takes one or two binary searches among the blocks; one
- * that is answered with {@link Strategy#NO_SPACE} looks for what might have fitted.
+ * <p>Callers name blocks by slots of the model; {@link BlockNames} knows the name that the strategy has for a block.
+ * Confined to one thread. In addition to the strategy's own time, an operation takes one or two binary searches among
+ * the blocks; after an answer of {@link Strategy#NO_SPACE} the model looks for free space that would have fitted.
  */
 final class CheckedStrategy {
 
@@ -31,12 +31,15 @@ final class CheckedStrategy {
     private final SlotList retired = new SlotList(positions);
     private final BlockNames names;
     private final long[] handles = new long[IntervalModel.MOST_SLOTS];
-    /** Of retired blocks, those that were blocks in use: tails and parts of free blocks had no address of their own. */
+    /**
+     * For each slot of a retired block, whether it was a block in use before; tails and parts of free blocks had no
+     * address of their own, so they can't be restored.
+     */
     private final boolean[] restorable = new boolean[IntervalModel.MOST_SLOTS];
 
     private long digest;
 
-    /** {@code strategy}: new; {@code maxBlocks}: what its tables hold. */
+    /** {@code strategy} is new, and {@code maxBlocks} is the number of blocks that its tables hold. */
     CheckedStrategy(final Strategy strategy, final StrategyRules rules, final int maxBlocks) {
         this.strategy = strategy;
         this.rules = rules;
@@ -60,22 +63,22 @@ final class CheckedStrategy {
         return model;
     }
 
-    /** What names the blocks in use. */
+    /** Returns the names of the blocks in use. */
     BlockNames names() {
         return names;
     }
 
-    /** Slots of the blocks in use. */
+    /** Returns the slots of the blocks in use. */
     SlotList inUse() {
         return inUse;
     }
 
-    /** Slots of the retired blocks. */
+    /** Returns the slots of the retired blocks. */
     SlotList retired() {
         return retired;
     }
 
-    /** A number that depends on every answer so far. */
+    /** Returns a number that depends on every answer so far. */
     long digest() {
         return digest;
     }
@@ -93,10 +96,10 @@ final class CheckedStrategy {
     }
 
     /**
-     * Takes a block.
+     * Allocates a block.
      *
      * @param alignmentBytes a power of two, or 0 to ask for none
-     * @param wantsHandle whether a handle is to name it, if the strategy has any
+     * @param wantsHandle whether a handle should name the block, if the strategy has handles
      * @return false if there was no room, in the region or in the tables
      */
     boolean allocate(final long sizeBytes, final long alignmentBytes, final boolean wantsHandle) {
@@ -143,8 +146,8 @@ final class CheckedStrategy {
         if (size > model.freeGranules()) {
             return;
         }
-        // Lists by powers of two are the coarsest there are: a block of twice the size and padding is in one that is
-        // sure to do.
+        // Free lists by powers of two are the coarsest: a free block of twice the size plus padding is in a list whose
+        // every block is large enough.
         final long ample = alignmentMask <= model.granules() ? 2 * (size + alignmentMask) : Long.MAX_VALUE;
         final boolean wrong = switch (rules.search()) {
             case EXACT -> model.fits(size, alignmentMask, firstGranule);
@@ -236,7 +239,7 @@ final class CheckedStrategy {
         checkCounters();
     }
 
-    /** Cuts the tail off a block in use, and retires it. */
+    /** Cuts the tail off a block in use, and retires the tail. */
     void retireTail(final PartRetiringStrategy parts, final int slot, final long newSizeBytes) {
         final boolean held = names.toAddress(slot);
         retireTailByAddress(parts, slot, newSizeBytes);
@@ -262,7 +265,7 @@ final class CheckedStrategy {
         checkCounters();
     }
 
-    /** Makes a block in use longer, if it can be. */
+    /** Makes a block in use longer, if there is room behind it. */
     void extend(final int slot, final long newSizeBytes) {
         final boolean held = names.toAddress(slot);
         final long size = model.size(slot);
@@ -300,7 +303,7 @@ final class CheckedStrategy {
         return slot;
     }
 
-    /** Records that a retired block consists of two. */
+    /** Records that a retired block was divided into two. */
     int divide(final int slot, final long keptBytes, final long restHandle) {
         final long kept = keptBytes >>> granuleLog2;
         final long rest = model.size(slot) - kept;
@@ -311,7 +314,7 @@ final class CheckedStrategy {
         return restSlot;
     }
 
-    /** Records that two retired blocks are one. */
+    /** Records that two retired blocks were joined. */
     void join(final int slot, final int nextSlot) {
         final long size = model.size(slot) + model.size(nextSlot);
         retired.remove(nextSlot);
@@ -334,7 +337,7 @@ final class CheckedStrategy {
         checkRetired(slot);
     }
 
-    /** Two retired blocks of one name can't both pass. */
+    /** Checks a retired block under the name that the strategy knows; two blocks with the same name can't both pass. */
     void checkRetired(final int slot) {
         final long handle = handles[slot];
         if (strategy.retiredAddress(handle) != addressOf(model.start(slot))
@@ -345,7 +348,7 @@ final class CheckedStrategy {
         }
     }
 
-    /** Asks for what is known of a block in use. */
+    /** Compares the size of a block in use, as the strategy has it, with the model. */
     void checkSize(final int slot) {
         names.check(slot);
     }
@@ -357,7 +360,7 @@ final class CheckedStrategy {
         }
     }
 
-    /** After the strategy said that its tables are full: whether they can be, and nothing changed. */
+    /** Checks, after the strategy said that its tables are full, that they can be full and that nothing changed. */
     void checkFull() {
         note(maxBlocks);
         checkCounters();

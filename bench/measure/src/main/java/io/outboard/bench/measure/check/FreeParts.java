@@ -4,9 +4,7 @@ import io.outboard.bench.cli.trace.SplitMix64;
 import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Strategy;
 
-/**
- * Parts of free blocks that are retired, divided and joined, as a pool does whose memory moves. Confined to one thread.
- */
+/** Retires, divides and joins parts of free blocks, as a pool does that moves memory. Confined to one thread. */
 final class FreeParts {
 
     private final CheckedStrategy checked;
@@ -19,7 +17,7 @@ final class FreeParts {
     private long chosenAddress;
     private long chosenBytes;
 
-    /** {@code strategy}: that of {@code checked}. */
+    /** {@code strategy} is the one that {@code checked} wraps. */
     FreeParts(final CheckedStrategy checked, final PartRetiringStrategy strategy, final SplitMix64 random) {
         this.checked = checked;
         this.random = random;
@@ -27,7 +25,7 @@ final class FreeParts {
         model = checked.model();
     }
 
-    /** Retires a part of one free block, and does more with it. O(blocks). */
+    /** Retires a part of one free block, and may divide the part and join it again. O(blocks). */
     void retire() {
         final long least = 1 + random.below(Math.max(1, model.largestGap()));
         shown = 0;
@@ -55,7 +53,9 @@ final class FreeParts {
         }
     }
 
-    /** Every block that is shown has an equal chance to be chosen. */
+    /**
+     * Checks a free block that the strategy shows, and may choose it; every block that is shown has the same chance.
+     */
     private void see(final long least, final long block, final long address, final long sizeBytes) {
         final long start = (address - strategy.region().address()) / strategy.granuleBytes();
         final long size = sizeBytes / strategy.granuleBytes();

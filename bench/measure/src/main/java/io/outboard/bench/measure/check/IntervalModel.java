@@ -3,11 +3,10 @@ package io.outboard.bench.measure.check;
 import java.util.Arrays;
 
 /**
- * The intervals of a region that are taken, and no more: what they are taken for, and by what, it doesn't know. All
- * numbers are granules from the region's start.
+ * The model records which intervals of a region are taken, and no more: it knows neither what an interval is used for
+ * nor by what. All numbers are granules from the region's start.
  *
- * <p>Intervals are named by slots. Their starts are kept sorted, in leaves of up to 64, in the manner of a B+ tree of
- * two levels:
+ * <p>Intervals are named by slots. Their starts are kept sorted, in leaves of up to 64, as in a B+ tree of two levels:
  *
  * <pre>
  *   order      | leaf 4 | leaf 0 | leaf 7 | ...          sorted by the first entry of each, which firsts repeats
@@ -15,17 +14,17 @@ import java.util.Arrays;
  *   bounds     of each leaf: no gap behind one of its intervals is larger; lowered when a search finds that out
  * </pre>
  *
- * <p>Slot 0 is the granule in front of the region: so every interval has one before it, and the first gap is behind
- * one, too.
+ * <p>Slot 0 stands for the granule in front of the region: so every interval has one before it, and the first gap is
+ * behind an interval, too.
  *
- * <p>Confined to one thread. A binary search for each interval that is added or removed, O(log n); {@link #fits} looks
- * at the leaves whose bound is large enough. No garbage but when its arrays grow.
+ * <p>Confined to one thread. Adding or removing an interval takes a binary search, O(log n); {@link #fits} looks at the
+ * leaves whose bound is large enough. Garbage is made only when arrays grow.
  */
 final class IntervalModel {
 
     static final int NONE = -1;
 
-    /** Slots are less than this. */
+    /** All slots are less than this number. */
     static final int MOST_SLOTS = 1 << 16;
 
     private static final int SLOT_BITS = 24;
@@ -53,12 +52,15 @@ final class IntervalModel {
     private int blocks;
     private int gaps;
 
-    /** Where {@link #locate} was: which leaf of the order, and which entry of it. */
+    /** The place that {@link #locate} found: a leaf of the order, and an entry of the leaf. */
     private int leafAt;
 
     private int indexAt;
 
-    /** Nothing taken. {@code granules}: those of the region, up to 2^32 - 1. */
+    /**
+     * Makes a model in which nothing is taken. {@code granules} is the number of granules in the region, up to 2^32 -
+     * 1.
+     */
     IntervalModel(final long granules) {
         this.granules = granules;
         clear();
@@ -84,7 +86,7 @@ final class IntervalModel {
     /**
      * Takes an interval.
      *
-     * @return its slot, or {@link #NONE} if part of it is taken or outside of the region, and nothing changed
+     * @return its slot, or {@link #NONE} if part of the interval is taken or outside the region, and nothing changed
      */
     int add(final long start, final long size) {
         if (start < 0 || size <= 0 || size > granules || freeSlotCount == 0) {
@@ -106,7 +108,6 @@ final class IntervalModel {
         return slot;
     }
 
-    /** Frees an interval. */
     void remove(final int slot) {
         locate(entry(slot));
         final int leaf = order[leafAt];
@@ -125,8 +126,8 @@ final class IntervalModel {
     }
 
     /**
-     * Gives another size to an interval: false if that takes what is taken or outside of the region, and nothing
-     * changed.
+     * Changes the size of an interval. Returns false, with nothing changed, if the new size would overlap another
+     * interval or leave the region.
      */
     boolean resize(final int slot, final long newSize) {
         locate(entry(slot));
@@ -152,19 +153,19 @@ final class IntervalModel {
         return sizes[slot];
     }
 
-    /** Free granules between an interval and the next one. */
+    /** Returns the free granules between an interval and the next one. */
     long roomBehind(final int slot) {
         locate(entry(slot));
         return startBehind(leafAt, indexAt) - endOf(slot);
     }
 
-    /** The slot of the last interval that starts there or before; 0 if none does. */
+    /** Returns the slot of the last interval that starts at {@code start} or before, or 0 if there is none. */
     int lastFrom(final long start) {
         locate(((start + 1) << SLOT_BITS) | SLOT_MASK);
         return slotAt(leafAt, indexAt);
     }
 
-    /** The slot of the interval that starts there, or {@link #NONE}. */
+    /** Returns the slot of the interval that starts at {@code start}, or {@link #NONE}. */
     int startingAt(final long start) {
         if (start < 0 || start >= granules) {
             return NONE;
@@ -185,19 +186,19 @@ final class IntervalModel {
         return blocks;
     }
 
-    /** Stretches of free granules. */
+    /** Returns the number of stretches of free granules. */
     int gaps() {
         return gaps;
     }
 
-    /** Whether there are slots for so many more intervals. */
+    /** Returns whether there are slots for that many more intervals. */
     boolean hasSlots(final int more) {
         return freeSlotCount >= more;
     }
 
     /**
-     * Whether an interval would fit whose start, counted from {@code firstGranule} before the region, has none of the
-     * mask's bits.
+     * Returns whether an interval would fit at a start that is aligned: counted from {@code firstGranule} before the
+     * region, the start has none of the mask's bits.
      */
     boolean fits(final long size, final long alignmentMask, final long firstGranule) {
         for (int at = 0; at < leaves; at++) {
@@ -224,7 +225,7 @@ final class IntervalModel {
         return false;
     }
 
-    /** The size of the longest stretch of free granules. */
+    /** Returns the size of the longest stretch of free granules. */
     long largestGap() {
         long largest = 0;
         for (int at = 0; at < leaves; at++) {
@@ -241,7 +242,7 @@ final class IntervalModel {
         return largest;
     }
 
-    /** Puts the slots of all intervals into an array, by start, and answers how many. */
+    /** Puts the slots of all intervals into an array, sorted by start, and returns their number. */
     int slotsInOrder(final int[] slots) {
         int count = 0;
         for (int at = 0; at < leaves; at++) {
@@ -275,12 +276,11 @@ final class IntervalModel {
         return at + 1 < leaves ? (firsts[at + 1] >>> SLOT_BITS) - 1 : granules;
     }
 
-    /** Finds the last entry that isn't larger; there is one, slot 0's. */
+    /** Finds the last entry that isn't larger than {@code entry}; slot 0's entry guarantees that there is one. */
     private void locate(final long entry) {
         int low = 0;
         int count = leaves;
-        // Halving a length leaves the processor one comparison a step whose outcome moves a number: no branch to
-        // mispredict.
+        // The search halves a length, so each step's comparison only selects a number: no branch can be mispredicted.
         while (count > 1) {
             final int half = count >>> 1;
             low = firsts[low + half] <= entry ? low + half : low;
@@ -298,7 +298,7 @@ final class IntervalModel {
         indexAt = index - base;
     }
 
-    /** Puts an entry behind the one that was located. */
+    /** Inserts an entry behind the one that was located. */
     private void insert(final long entry, final long gapBehind) {
         int at = leafAt;
         int index = indexAt + 1;
@@ -335,7 +335,7 @@ final class IntervalModel {
         leaves++;
     }
 
-    /** Takes the entry out that was located. */
+    /** Removes the entry that was located. */
     private void delete(final int leaf) {
         final int from = leaf * LEAF + indexAt;
         System.arraycopy(entries, from + 1, entries, from, counts[leaf] - indexAt - 1);

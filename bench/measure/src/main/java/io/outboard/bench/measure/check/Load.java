@@ -3,12 +3,12 @@ package io.outboard.bench.measure.check;
 import io.outboard.bench.cli.trace.SplitMix64;
 
 /**
- * How many blocks a part of a shard works with, and which sizes these have, in granules. Between one such part and the
- * next nothing is in use. Confined to one thread.
+ * The load of one part of a shard decides how many blocks the part works with, and which sizes the blocks have, in
+ * granules. Between two parts nothing is in use. Confined to one thread.
  */
 final class Load {
 
-    /** The least and the most operations of such a part. */
+    /** The fewest and the most operations of a part. */
     private static final long LEAST_OPERATIONS = 10_000;
 
     private static final long MOST_OPERATIONS = 400_000;
@@ -24,10 +24,10 @@ final class Load {
 
     private static final Sizes[] ALL_SIZES = Sizes.values();
 
-    /** Of the region, what all blocks together would take: in 16ths. */
+    /** The share of the region, in 16ths, that all blocks of a load would take together. */
     private static final int[] FILLS = {1, 8, 14, 16, 20};
 
-    /** Of the blocks that are taken, those by handle: in 16ths. */
+    /** The share of blocks, in 16ths, that are allocated by handle. */
     private static final int[] HANDLES = {0, 2, 8, 14, 16};
 
     private final SplitMix64 random;
@@ -48,30 +48,30 @@ final class Load {
         meanLog2 = Long.SIZE - 1 - Long.numberOfLeadingZeros(mean);
     }
 
-    /** Blocks that are taken at a time, at most, but for a few. */
+    /** Returns the most blocks that are in use at a time; a few more are possible. */
     int mostBlocks() {
         return mostBlocks;
     }
 
-    /** How long it is worth while. */
+    /** Returns for how many operations a part with this load is worth running. */
     long operations() {
         return Math.max(LEAST_OPERATIONS, Math.min(MOST_OPERATIONS, 32L * mostBlocks));
     }
 
-    /** Whether a block is to be named by a handle. */
+    /** Returns whether the next block should be named by a handle. */
     boolean byHandle() {
         return random.below(16) < handles;
     }
 
     /**
-     * The size of a block in bytes, a multiple of the granule: sixteen times the mean may be more than there are
-     * numbers.
+     * Returns the size of a block in bytes, a multiple of the granule. Sixteen times the mean may exceed a
+     * {@code long}, so the size is limited.
      */
     long sizeBytes(final long granuleBytes) {
         return Math.min(size(), Long.MAX_VALUE / granuleBytes) * granuleBytes;
     }
 
-    /** The size of a block in granules, 1 or more. */
+    /** Returns the size of a block in granules, 1 or more. */
     private long size() {
         return switch (sizes) {
             case EQUAL -> mean;
@@ -89,13 +89,15 @@ final class Load {
         };
     }
 
-    /** Around where lists by size begin: at a power of two, and at 32nds between it and the next. */
+    /**
+     * Returns a size close to where a size class begins: a power of two, or a 32nd of the way from it to the next one.
+     */
     private long border() {
         final long power = 1L << Math.max(0, meanLog2 - 2 + random.below(5));
         return Math.max(1, power + ((power * random.below(32)) >>> 5) + random.below(3) - 1);
     }
 
-    /** An alignment in bytes, mostly of a few granules, any power of two now and then. */
+    /** Returns an alignment in bytes, mostly of a few granules, sometimes any power of two. */
     long alignmentBytes(final long granuleBytes) {
         if (random.below(32) == 0) {
             return 1L << random.below(Long.SIZE - 1);

@@ -1,18 +1,18 @@
 package io.outboard.bench.measure.check;
 
 /**
- * Handles that named a block and don't any more, as far as is known: the last ones, and apart from these the last of
- * which a part was used again since, that is, of which a newer handle has the same upper or lower half. What the halves
- * are for isn't assumed. Confined to one thread. O(1).
+ * Remembers handles that named a block and no longer do, as far as is known: the last ones, and apart from these the
+ * last handles of which a half was used again. A half was used again if a newer handle has the same upper or the same
+ * lower 32 bits; the class assumes nothing about what the halves mean. Confined to one thread. O(1).
  */
 final class OldHandles {
 
-    /** No handle is negative. */
+    /** The value that stands for no handle: no handle is negative. */
     static final long NONE = -1;
 
     private static final int REMEMBERED = 64;
 
-    /** So many of the last are compared with a new handle. */
+    /** The number of old handles, from the last one back, that are compared with a new handle. */
     private static final int COMPARED = 16;
 
     private final long[] handles = new long[REMEMBERED];
@@ -23,13 +23,13 @@ final class OldHandles {
     private final long[] usedAgainAddresses = new long[REMEMBERED];
     private int usedAgainCount;
 
-    /** Keeps a handle whose block was at this address. */
+    /** Remembers a handle whose block was at this address. */
     void add(final long handle, final long address) {
         handles[count % REMEMBERED] = handle;
         addresses[count++ % REMEMBERED] = address;
     }
 
-    /** Tells of a handle that names a block now. */
+    /** Compares a handle that names a block from now on with the last old handles. */
     void isUsed(final long handle) {
         for (int back = Math.max(0, count - COMPARED); back < count; back++) {
             final long old = handles[back % REMEMBERED];
@@ -41,17 +41,20 @@ final class OldHandles {
         }
     }
 
-    /** One of the last by a number from 0 on, or {@link #NONE} if there is none. */
+    /** Returns one of the last handles, chosen by a number from 0 on, or {@link #NONE} if there is none. */
     long any(final int number) {
         return count == 0 ? NONE : handles[number % Math.min(count, REMEMBERED)];
     }
 
-    /** The same, of those of which a part was used again. */
+    /** Returns one of the last handles of which a half was used again, chosen as {@link #any} does. */
     long anyUsedAgain(final int number) {
         return usedAgainCount == 0 ? NONE : usedAgain[number % Math.min(usedAgainCount, REMEMBERED)];
     }
 
-    /** Where the block was that {@link #any} or {@link #anyUsedAgain} has a handle of, or {@link #NONE}. */
+    /**
+     * Returns the address of the block that a handle from {@link #any} or {@link #anyUsedAgain} named, or
+     * {@link #NONE}.
+     */
     long addressOf(final long handle) {
         for (int i = 0; i < REMEMBERED; i++) {
             if (i < count && handles[i] == handle) {

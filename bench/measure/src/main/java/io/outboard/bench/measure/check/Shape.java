@@ -5,17 +5,18 @@ import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 
 /**
- * What a shard works on: a region, its granule and the size of tables, drawn from the seed and the shard's number.
+ * A shape is what a shard works on: a region, its granule and the size of the tables, drawn from the seed and the
+ * shard's number.
  *
- * @param region starts at a granule that is hardly ever a multiple of more, and ends anywhere
- * @param options granule and tables; in every fourth shard hardly enough for the blocks
- * @param mostBlocks taken at a time
+ * @param region starts at a multiple of a granule, hardly ever of more, and ends anywhere
+ * @param options granule and tables; in every fourth shard the tables are hardly large enough for the blocks
+ * @param mostBlocks in use at a time
  */
 record Shape(Region region, StrategyOptions options, int mostBlocks) {
 
     private static final int[] GRANULES_LOG2 = {0, 8, 3, 12, 8, 21, 30, 4};
 
-    /** How many kinds of regions there are: shards take turns. */
+    /** The number of kinds of regions; shards take turns. */
     private static final int KINDS = 8;
 
     private static final long MOST_GRANULES = (1L << 32) - 1;
@@ -46,7 +47,7 @@ record Shape(Region region, StrategyOptions options, int mostBlocks) {
                 mostBlocks);
     }
 
-    /** At least two: the bitmask divides no less. */
+    /** Returns at least two granules, the smallest region that the bitmask can divide. */
     private static long granules(final int kind, final SplitMix64 random) {
         return switch (kind) {
             case 0 -> 2 + random.below(63);
@@ -61,7 +62,7 @@ record Shape(Region region, StrategyOptions options, int mostBlocks) {
         return (1L << log2) + random.below(1L << log2);
     }
 
-    /** Whole granules of the region. */
+    /** Returns the whole granules of the region. */
     long granules() {
         return region.sizeBytes() / options.granuleBytes();
     }

@@ -15,7 +15,7 @@ import java.util.concurrent.Future;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Runs shards on several threads. A strategy that did something wrong is left alone from then on. */
+/** Runs shards on several threads. After a violation, no more shards of the same strategy are begun. */
 final class ShardPool {
 
     private final Function<String, StrategyProvider> providers;
@@ -23,7 +23,7 @@ final class ShardPool {
     private final Progress progress;
     private final Set<String> failed = new HashSet<>();
 
-    /** {@code providers}: make strategies, by name. */
+    /** {@code providers} finds what makes a strategy by the strategy's name. */
     ShardPool(final Function<String, StrategyProvider> providers, final int threads, final Progress progress) {
         this.providers = providers;
         this.threads = threads;
@@ -31,10 +31,10 @@ final class ShardPool {
     }
 
     /**
-     * Runs what isn't finished.
+     * Runs the shards that aren't finished.
      *
-     * @param state knows what is finished and is told of more, null without any
-     * @return what came of each shard that was done, now or before, in the order that was given
+     * @param state knows which shards are finished and records more of them; null to run all and record none
+     * @return the result of each finished shard, in the order of {@code shards}, whether it ran now or before
      */
     List<ShardResult> run(final List<Shard> shards, final @Nullable StateFile state)
             throws IOException, InterruptedException {

@@ -7,12 +7,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What came of a shard.
+ * The result of a shard says what was done and what was found.
  *
  * @param shard what was asked for
  * @param operations what was done; with a violation, the number of the operation that shows it, from 1
- * @param byHandle calls among these that named a block by handle
- * @param wrongHandles calls with handles that named no block, each of which was refused
+ * @param byHandle how many of the calls named a block by its handle
+ * @param wrongHandles how many calls had a handle that named no block; each was refused
  * @param digest depends on every answer of the strategy: the same on every machine
  * @param seconds one thread's time
  * @param violation what the strategy did wrong, null for nothing
@@ -27,8 +27,8 @@ record ShardResult(
         @Nullable String violation) {
 
     /**
-     * Which operations a seed and a number stand for; before handles were checked, shards had no version and other
-     * operations.
+     * The version of shards: a seed and a number stand for other operations in another version. Shards from before
+     * handles were checked have no version.
      */
     static final long VERSION = 3;
 
@@ -57,7 +57,7 @@ record ShardResult(
                 .toString();
     }
 
-    /** What a line of {@link #json} says, if it is one of a shard without a violation. */
+    /** Reads a line that {@link #json} wrote; empty if it is no such line, or has a violation. */
     static Optional<ShardResult> parse(final String line) {
         final Matcher match = LINE.matcher(line);
         if (!match.matches()) {
@@ -82,13 +82,13 @@ record ShardResult(
         }
     }
 
-    /** Whether a line is one of a shard of another version, as far as its beginning tells. */
+    /** Returns whether a line has a shard of another version, as far as the line's beginning tells. */
     static boolean isOfAnotherVersion(final String line) {
         return (line.startsWith("{\"strategy\":") && line.contains("\"asked\":"))
                 || (line.startsWith("{\"version\":") && !line.startsWith("{\"version\":" + VERSION + ","));
     }
 
-    /** The commit that a line names, which {@link #parse} reads. */
+    /** Returns the commit that a line names; {@link #parse} can read the line. */
     static String commitOf(final String line) {
         final Matcher match = LINE.matcher(line);
         return match.matches() ? match.group(COMMIT_GROUP) : "";

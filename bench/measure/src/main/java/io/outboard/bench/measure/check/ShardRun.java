@@ -8,32 +8,34 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Draws a shard's operations and does them. A shard is a row of parts, each with a {@link Load}: blocks come and go
- * around a goal that changes, then all are freed, and what is left has to be as a new strategy.
+ * Draws a shard's operations and does them. A shard is a row of parts, each with a {@link Load}: blocks are allocated
+ * and freed around a target number that changes, then all are freed, and the strategy has to be like a new one.
  *
- * <p>What takes a walk over all blocks comes the seldomer, the longer a walk takes, so that it is a small part of the
+ * <p>Checks that walk over all blocks are the rarer, the longer a walk takes, so that they take a small part of the
  * time.
  *
  * <p>Confined to one thread.
  */
 final class ShardRun {
 
-    /** Operations between two reports of progress. */
+    /** The number of operations between two reports of progress. */
     private static final int REPORT = 1 << 16;
 
     /**
-     * Estimates of what a walk takes, for how often it comes: measured on one machine, 2026-11-23, and only roughly.
+     * The estimated time of a walk without blocks, from which its frequency follows; measured on one machine,
+     * 2026-11-23, and only rough.
      */
     private static final long NS_A_WALK = 2_000;
 
     private static final long NS_A_BLOCK = 20;
-    /** Where only the names of blocks in use are looked at. */
+    /** The estimated time of a block in a walk that only looks at the names of blocks in use. */
     private static final long NS_A_NAME = 1;
 
     private static final long GRANULES_A_NS = 64;
 
     /**
-     * What walks may add to an operation, on average: whole checks, calls with wrong addresses, parts of free blocks.
+     * The time that walks may add to an operation on average, here for whole checks, below for calls with wrong
+     * addresses and for parts of free blocks.
      */
     private static final long WHOLE_CHECK_NS = 20;
 
@@ -72,7 +74,7 @@ final class ShardRun {
     private long untilParts;
     private long untilWrongHandle;
 
-    /** {@code provider}: makes the strategy, whose name says which rules it keeps. */
+    /** {@code provider} makes the strategy; the strategy's name decides which rules are checked. */
     ShardRun(final StrategyProvider provider, final Shard shard) {
         this.provider = provider;
         this.shard = shard;
@@ -94,7 +96,7 @@ final class ShardRun {
         load = new Load(shape, rules, random);
     }
 
-    /** Does the operations. {@code progress} is told now and then how many more were done. */
+    /** Does the operations. {@code progress} is told from time to time how many more operations were done. */
     ShardResult run(final LongConsumer progress) {
         final long from = System.nanoTime();
         @Nullable String violation = null;
@@ -107,7 +109,7 @@ final class ShardRun {
         } catch (final RuntimeException | AssertionError e) {
             violation = "an unexpected " + e;
         }
-        // Whole milliseconds, as the file has them.
+        // The time is in whole milliseconds, since the file has no more digits.
         final long milliseconds = (System.nanoTime() - from) / 1_000_000;
         return new ShardResult(
                 shard,
@@ -247,7 +249,7 @@ final class ShardRun {
         }
     }
 
-    /** Retired blocks are a quarter of all, or fewer. */
+    /** Retires a block, or releases a retired one, so that at most a quarter of all blocks are retired. */
     private void retireOrRelease() {
         if (4 * retired.size() < inUse.size() && random.below(3) != 0) {
             checked.retire(any(inUse));
@@ -265,7 +267,7 @@ final class ShardRun {
         if (draw == 0 && rules.hasTable()) {
             sizeBytes = random.below(2) == 0 ? Long.MAX_VALUE - random.below(1 << 20) : checked.bytes(model.granules());
         } else if (draw < HUGE_REQUEST_PERIOD / 16 && inUse.size() != 0) {
-            // As much as is free somewhere, or nearly.
+            // The request is about as large as a free stretch behind a block: one granule less, exactly, or one more.
             sizeBytes = checked.bytes(Math.max(1, model.roomBehind(any(inUse)) + random.below(3) - 1));
         } else {
             sizeBytes = load.sizeBytes(granuleBytes) - random.below(granuleBytes);

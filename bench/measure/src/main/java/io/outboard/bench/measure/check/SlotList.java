@@ -1,13 +1,16 @@
 package io.outboard.bench.measure.check;
 
-/** Slots of a model in no order, one of which can be drawn at once. Confined to one thread. O(1) each, no garbage. */
+/**
+ * A list holds slots of a model in no order, and gives access to each by index, so one can be drawn at random. Confined
+ * to one thread. Each call is O(1) and makes no garbage.
+ */
 final class SlotList {
 
     private final int[] slots = new int[IntervalModel.MOST_SLOTS];
     private final int[] positions;
     private int size;
 
-    /** {@code positions}: of each slot, shared by lists of which a slot is in one at a time. */
+    /** {@code positions} has the position of each slot; several lists share it, and a slot is in one list at a time. */
     SlotList(final int[] positions) {
         this.positions = positions;
     }

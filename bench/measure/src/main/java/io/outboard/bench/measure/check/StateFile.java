@@ -16,11 +16,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The shards that are finished, one JSON object a line, so that a run goes on where another one ended. Shards with a
- * violation aren't kept, and so are repeated. What stands behind the last line's end is what an interrupted run had no
- * time to write, and is cut off.
+ * The file records the shards that are finished, as one JSON object on each line, so that a run continues where an
+ * earlier one ended. Shards with a violation aren't recorded, and so are repeated. Text behind the end of the last
+ * whole line is from an interrupted write, and is cut off.
  *
- * <p>One process has it open at a time. Safe for any number of threads; each shard is written at once.
+ * <p>Only one process can have the file open at a time. Safe for any number of threads; each shard is written at once.
  */
 final class StateFile implements AutoCloseable {
 
@@ -32,7 +32,7 @@ final class StateFile implements AutoCloseable {
     private final Map<Shard, ShardResult> finished = new LinkedHashMap<>();
 
     /**
-     * Opens a folder's file, or makes one.
+     * Opens the file in a folder, or makes one.
      *
      * @throws WrongUseException if another process has it open, or it is of another seed, another commit, another
      *     version of this command or no such file at all; nothing changed
@@ -95,13 +95,13 @@ final class StateFile implements AutoCloseable {
         return () -> new WrongUseException("--out: " + file + ":" + line + ": " + rule);
     }
 
-    /** What came of a shard, if it is finished. */
+    /** Returns the result of a shard, if it is finished. */
     synchronized Optional<ShardResult> find(final Shard shard) {
         final @Nullable ShardResult result = finished.get(shard);
         return Optional.ofNullable(result);
     }
 
-    /** Keeps a shard, unless there was a violation. */
+    /** Records a finished shard, unless there was a violation. */
     synchronized void add(final ShardResult result) throws IOException {
         if (result.violation() == null) {
             finished.put(result.shard(), result);

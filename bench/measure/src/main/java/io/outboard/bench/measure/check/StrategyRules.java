@@ -1,12 +1,12 @@
 package io.outboard.bench.measure.check;
 
 /**
- * What the contract leaves to a strategy, as its Javadoc says. One that isn't known by its name has to keep what most
- * do.
+ * The rules say what the contract leaves open and a strategy's Javadoc decides. A strategy with an unknown name has to
+ * keep the rules that most strategies keep.
  *
  * @param rounding from what is asked for to the size of the block
  * @param merges whether any two free neighbours are one block
- * @param search when it may answer that nothing fits
+ * @param search when the strategy may answer that nothing fits
  * @param hasTable whether {@code maxBlocks} limits its blocks
  * @param keptBytes blocks of this size and less may keep it when they are trimmed
  * @param mostGranules of a region to check it in: more would take too much host memory, or time
@@ -21,49 +21,51 @@ record StrategyRules(
         long mostGranules,
         long mostMeanGranules) {
 
-    /** Sizes that blocks have, in granules. */
+    /** The sizes that blocks can have, in granules. */
     enum Rounding {
-        /** All. */
+        /** Every size is possible. */
         EVERY,
-        /** All but one. */
+        /** Every size except one granule is possible. */
         FROM_TWO,
-        /** 1, 2, 4, 8, .. */
+        /** The sizes are 1, 2, 4, 8 and so on. */
         BINARY,
-        /** 1, 2, 3, 5, 8, .. */
+        /** The sizes are 1, 2, 3, 5, 8 and so on. */
         FIBONACCI
     }
 
-    /** When nothing fits. */
+    /** The cases in which a strategy may answer that nothing fits. */
     enum Search {
-        /** If no free block has room. */
+        /** No free block has room. */
         EXACT,
-        /** If no free block has twice the room, and more than {@link #SEARCHED} are free or none has room. */
-        BOUNDED,
-        /** If the largest free block, as the strategy tells it, hasn't twice the room. */
-        BOUNDED_BY_LARGEST,
         /**
-         * If the largest free block, as the strategy tells it, has no room; at any time if an alignment is asked for.
+         * No free block has twice the room, and either more than {@link #SEARCHED} blocks are free or none has room.
          */
+        BOUNDED,
+        /** The largest free block, as the strategy reports it, has less than twice the room. */
+        BOUNDED_BY_LARGEST,
+        /** The largest free block, as the strategy reports it, has no room, or an alignment is asked for. */
         LARGEST
     }
 
-    /** Free blocks that a bounded search looks at. */
+    /** The number of free blocks that a bounded search looks at. */
     static final int SEARCHED = 64;
 
     /**
-     * Of the table, what an operation may need at once: the depth of a tree of Fibonacci buddies, and a slab's blocks.
+     * The most entries of the table that one operation may need: the depth of a tree of Fibonacci buddies, or a slab's
+     * blocks.
      */
     static final int MOST_NEW_BLOCKS = 48;
 
     private static final long UNLIMITED = (1L << 32) - 1;
 
-    /** The rules of a strategy, by name. */
+    /** Returns the rules of the strategy with a name. */
     static StrategyRules of(final String name) {
         return switch (name) {
             case "hal-first-fit", "hal-next-fit", "hal-best-fit" ->
                 new StrategyRules(Rounding.EVERY, true, Search.EXACT, true, 0, UNLIMITED, UNLIMITED);
             case "bitmask" ->
-                // A bit for each granule, another one from the first retired block on: 48 MiB with the most.
+                // The strategy has a bit for each granule, and a second one from the first retired block on: 48 MiB for
+                // the largest region.
                 new StrategyRules(Rounding.FROM_TWO, true, Search.EXACT, false, 0, 1L << 28, 1L << 12);
             case "buddy-binary" ->
                 new StrategyRules(Rounding.BINARY, false, Search.LARGEST, true, 0, UNLIMITED, UNLIMITED);
@@ -76,7 +78,10 @@ record StrategyRules(
         };
     }
 
-    /** The block that serves a request, both in granules: any size that no region has for a request that none has. */
+    /**
+     * Returns the size of the block that serves a request, both in granules. For a request larger than any region the
+     * result is larger than any region, too.
+     */
     long blockSize(final long size) {
         if (size > UNLIMITED) {
             return size;
@@ -89,7 +94,10 @@ record StrategyRules(
         };
     }
 
-    /** How many classes of sizes below a block's own its right half is, in a buddy system; 0 if it is none. */
+    /**
+     * Returns, for a buddy system, the number of size classes between a block and its right half; 0 for other
+     * strategies.
+     */
     int buddyStep() {
         return switch (rounding) {
             case EVERY, FROM_TWO -> 0;

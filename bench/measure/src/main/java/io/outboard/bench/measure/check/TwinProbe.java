@@ -7,8 +7,8 @@ import io.outboard.core.Statistics;
 import io.outboard.core.Strategy;
 
 /**
- * The same operations on a strategy in which nothing is in use any more and on a new one: all that they answer has to
- * be the same. Confined to one thread.
+ * The probe does the same operations on a strategy in which nothing is in use any more and on a new one: all answers
+ * have to be the same. Confined to one thread.
  */
 final class TwinProbe {
 
@@ -32,7 +32,7 @@ final class TwinProbe {
         granuleBytes = old.granuleBytes();
     }
 
-    /** Throws if the two differ; nothing is in use afterwards. */
+    /** Runs the operations, and throws if the two differ; nothing is in use afterwards. */
     void run(final int operations) {
         for (int i = 0; i < operations; i++) {
             if (count == 0 || (count < BLOCKS && random.below(5) < 3)) {
@@ -51,7 +51,7 @@ final class TwinProbe {
                 Statistics.of(fresh).largestFreeBlockBytes());
     }
 
-    /** By handle or not: handles may differ, where blocks are may not. */
+    /** Allocates a block, sometimes by handle. The blocks' addresses have to be the same; their handles may differ. */
     private void allocate() {
         final long sizeBytes = load.sizeBytes(granuleBytes);
         final long alignmentBytes = random.below(4) == 0 ? load.alignmentBytes(granuleBytes) : 1;
@@ -74,7 +74,7 @@ final class TwinProbe {
         }
     }
 
-    /** By address, if the strategy has no handles. */
+    /** Allocates by handle, or by address if the strategy has no handles. */
     private static long allocateByHandle(final Strategy strategy, final long sizeBytes) {
         if (!(strategy instanceof HandleStrategy handles)) {
             return allocate(strategy, sizeBytes, 1);

@@ -1,6 +1,6 @@
 package io.outboard.bench.measure.check;
 
-/** A strategy did what the contract forbids: the message says what. */
+/** Thrown when a strategy did what the contract forbids; the message says what. */
 final class ViolationException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

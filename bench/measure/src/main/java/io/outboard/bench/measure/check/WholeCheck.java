@@ -5,8 +5,8 @@ import io.outboard.core.Strategy;
 import java.util.Arrays;
 
 /**
- * Compares all that a strategy shows with the model: every block, none missing, free neighbours merged, the largest
- * free block, and what is known of each block in use and each retired one. O(blocks) with a binary search for each.
+ * Compares all that a strategy shows with the model: that every block is there, that free neighbours are merged, the
+ * largest free block, and the data of each block in use and each retired one. O(blocks) with a binary search for each.
  * Confined to one thread.
  */
 final class WholeCheck {
@@ -38,7 +38,7 @@ final class WholeCheck {
         checked.checkCounters();
         slotCount = model.slotsInOrder(slots);
         if (!rules.merges() && rules.buddyStep() == 0) {
-            // A slab is one block here, so nothing keeps free neighbours apart.
+            // A walk shows a slab as a single block in this mode, so nothing may keep free neighbours apart.
             walk(true);
             checkFreeNeighbours();
             checkFree();
@@ -59,7 +59,7 @@ final class WholeCheck {
         }
     }
 
-    /** Keeps what a walk shows, which must leave no gap. */
+    /** Collects the blocks that a walk shows; they must leave no gap. */
     private void walk(final boolean undivided) {
         blocks = 0;
         if (undivided) {
@@ -130,7 +130,7 @@ final class WholeCheck {
         }
     }
 
-    /** Whether another strategy shows the same blocks. */
+    /** Returns whether another strategy shows the same blocks. */
     boolean showsTheSameAs(final Strategy other) {
         walk(false);
         final int[] at = {0};

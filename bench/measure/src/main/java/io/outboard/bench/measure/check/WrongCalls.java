@@ -5,7 +5,7 @@ import io.outboard.core.InvalidAddressException;
 import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Strategy;
 
-/** Calls that a strategy must refuse, by an exception, and that must change nothing. Confined to one thread. */
+/** Makes calls that a strategy must refuse with an exception and that must change nothing. Confined to one thread. */
 final class WrongCalls {
 
     private static final int REMEMBERED = 16;
@@ -30,12 +30,12 @@ final class WrongCalls {
         names = checked.names();
     }
 
-    /** Keeps the address of a block that is about to be freed. */
+    /** Remembers the address of a block that is about to be freed. */
     void remember(final int slot) {
         freed[freedCount++ % REMEMBERED] = checked.addressOf(model.start(slot));
     }
 
-    /** One call with an address that names no block in use: none starts there, or a handle names it. */
+    /** Makes one call with an address that names no block in use: none starts there, or a handle names the block. */
     void wrongAddress() {
         final long address = anyAddress((int) random.below(SOURCES));
         final int call = (int) random.below(ADDRESS_CALLS);
@@ -63,7 +63,7 @@ final class WrongCalls {
         throw new ViolationException("call " + call + " accepts the wrong " + CheckedStrategy.hex(address));
     }
 
-    // Of what a strategy can't do, what is like it
+    // A strategy without the operation in question gets a similar one instead.
 
     private void retireTail(final long address, final long newSizeBytes) {
         if (strategy instanceof PartRetiringStrategy parts) {
@@ -113,7 +113,7 @@ final class WrongCalls {
             case 7:
                 return strategy.region().address() - 1 - random.below(granuleBytes);
             case 8:
-                // Where 32 bits of granules come round.
+                // Granules are numbered in 32 bits, so a number repeats at this distance.
                 final long around = granuleBytes << Integer.SIZE;
                 return (inUse.size() == 0 ? anywhere : startOf(inUse)) + (random.below(2) == 0 ? around : -around);
             case 9:
@@ -127,12 +127,12 @@ final class WrongCalls {
         return checked.addressOf(model.start(slots.get((int) random.below(slots.size()))));
     }
 
-    /** One call with a size or an alignment that is out of its range. */
+    /** Makes one call with a size or an alignment that is out of its range. */
     void wrongSize() {
         final SlotList inUse = checked.inUse();
         final long negative = -random.below(Long.MAX_VALUE);
         final int slot = inUse.size() == 0 ? 0 : inUse.get((int) random.below(inUse.size()));
-        // What is named by a handle is refused for its address, whatever the size.
+        // A call with the address of a block that a handle names is refused for the address, whatever the size.
         final boolean hasBlock = slot != 0 && !names.isHeld(slot);
         final int call = (int) random.below(hasBlock ? SIZE_CALLS : SIZE_CALLS_WITHOUT_A_BLOCK);
         final long address = checked.addressOf(model.start(slot));

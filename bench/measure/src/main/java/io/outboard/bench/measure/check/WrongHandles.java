@@ -4,8 +4,8 @@ import io.outboard.bench.cli.trace.SplitMix64;
 import io.outboard.core.InvalidAddressException;
 
 /**
- * Calls with handles that name no block in use: old ones, made-up ones, addresses. Whether one names a block, the model
- * says. Each must be refused, by an exception, and must change nothing. Confined to one thread.
+ * Makes calls with handles that name no block in use: old ones, made-up ones and addresses. The model decides whether a
+ * handle names a block. Each call must be refused with an exception and must change nothing. Confined to one thread.
  */
 final class WrongHandles {
 
@@ -24,12 +24,12 @@ final class WrongHandles {
         names = checked.names();
     }
 
-    /** Calls that were refused. */
+    /** Returns how many calls were refused. */
     long refused() {
         return refused;
     }
 
-    /** One call with a handle that names nothing, or none. */
+    /** Draws a handle, and makes one call with it unless it names a block. */
     void run() {
         final int source = (int) random.below(SOURCES);
         final int call = (int) random.below(CALLS);
@@ -61,7 +61,7 @@ final class WrongHandles {
         throw new ViolationException("call " + call + " accepts the wrong " + BlockNames.hex(handle));
     }
 
-    /** Whether a source gives handles that were some block's, whose address is known. */
+    /** Returns whether a source gives handles that named a block, whose address is known. */
     private static boolean isOld(final int source) {
         return source < 5;
     }
@@ -75,7 +75,7 @@ final class WrongHandles {
                 final long usedAgain = names.old().anyUsedAgain(number);
                 return usedAgain == OldHandles.NONE ? names.old().any(number) : usedAgain;
             case 5, 6:
-                // Half of one, half of another.
+                // The handle has the upper half of one handle and the lower half of another.
                 return (anyHeld() & ~LOWER_HALF) | (anyHeld() & LOWER_HALF);
             case 7:
                 return anyHeld() ^ (1L << random.below(Long.SIZE));
@@ -95,7 +95,7 @@ final class WrongHandles {
         }
     }
 
-    /** A handle that names a block or did. */
+    /** Returns a handle that names a block or did. */
     private long anyHeld() {
         final SlotList inUse = checked.inUse();
         final int slot = inUse.size() == 0 ? 0 : any(inUse);
@@ -104,7 +104,7 @@ final class WrongHandles {
                 : names.old().any((int) random.below(1 << 16));
     }
 
-    /** Of any magnitude; negative in one of two. */
+    /** Returns a number of any magnitude; half of the numbers are negative. */
     private long anyLong() {
         final long magnitude = random.next() >>> random.below(Long.SIZE);
         return random.below(2) == 0 ? magnitude : -1 - magnitude;

@@ -16,7 +16,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code outboard compare}: two runs side by side, and whether the second is worse. */
+/** The command {@code outboard compare} shows two runs side by side, and says whether the second is worse. */
 @Command(
         name = "compare",
         mixinStandardHelpOptions = true,
@@ -49,7 +49,7 @@ public final class CompareCommand implements Callable<Integer> {
             description = "What to print: a table, or one JSON object a line. Default: ${DEFAULT-VALUE}.")
     private OutputOptions.Format format = OutputOptions.Format.TABLE;
 
-    /** Picocli makes it. */
+    /** Called by picocli. */
     public CompareCommand() {}
 
     @Override

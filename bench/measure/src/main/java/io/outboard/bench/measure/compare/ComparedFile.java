@@ -12,22 +12,22 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Which files of results can be compared, and by what.
+ * Describes a file of results that can be compared: its name, and the keys that a comparison needs.
  *
  * @param fileName in a folder of results: one JSON object a line
- * @param rows keys of what tells one line from the others
- * @param same keys of what must be the same for a comparison to mean anything
- * @param less what is the better the less it is
- * @param more what is the better the more it is
+ * @param rows keys whose values tell one line from the others
+ * @param same keys whose values must be the same for a comparison to mean anything
+ * @param less figures that are better when they are less
+ * @param more figures that are better when they are more
  */
 record ComparedFile(String fileName, List<String> rows, List<String> same, List<Figure> less, List<Figure> more) {
 
     /**
-     * One number of a line.
+     * A figure is one number of a line.
      *
      * @param key of the object that it is in, empty for the line itself
      * @param name its own key
-     * @param least what is less counts as this: so little is noise
+     * @param least smaller values count as this one, since they are noise
      */
     record Figure(String key, String name, double least) {
 
@@ -42,7 +42,7 @@ record ComparedFile(String fileName, List<String> rows, List<String> same, List<
 
     private static final List<String> PERCENTILES = List.of("p50", "p99", "p999");
 
-    /** All that there are. */
+    /** All files that can be compared. */
     static final List<ComparedFile> ALL = List.of(
             new ComparedFile(
                     "results.jsonl",
@@ -116,7 +116,7 @@ record ComparedFile(String fileName, List<String> rows, List<String> same, List<
     }
 
     /**
-     * The lines of a file by what they are of, in their order.
+     * Reads the lines of a file, by the values of their {@link #rows}, in the file's order.
      *
      * @throws IllegalArgumentException if the file breaks a rule; names file and line
      * @throws IOException if it can't be read

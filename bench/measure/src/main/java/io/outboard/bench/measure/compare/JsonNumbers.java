@@ -2,7 +2,7 @@ package io.outboard.bench.measure.compare;
 
 import java.util.Locale;
 
-/** Numbers of results as they are, whole ones without a point. */
+/** Formats numbers of results as they are, whole ones without a decimal point. */
 final class JsonNumbers {
 
     private JsonNumbers() {}

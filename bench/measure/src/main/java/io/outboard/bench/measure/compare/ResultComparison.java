@@ -13,20 +13,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** The figures that two folders of results have in common. Confined to one thread. */
+/** A comparison has the figures that are in both of two folders of results. Confined to one thread. */
 final class ResultComparison {
 
     private static final String ENVIRONMENT = "environment.json";
     private static final List<String> MACHINE = List.of("cpu", "gpu", "driver", "jdk");
 
     /**
-     * One figure in both.
+     * A row is one figure in both folders.
      *
-     * @param result what it is of
+     * @param result what was measured
      * @param figure its name
      * @param before in the first folder
      * @param after in the second
-     * @param loss how many times worse the second is: above 1 is worse, infinite if nothing has become something
+     * @param loss how many times worse the second is: above 1 is worse, infinite if the figure was 0 before and isn't
+     *     now
      */
     record Row(String result, String figure, double before, double after, double loss) {
 
@@ -51,7 +52,7 @@ final class ResultComparison {
     private final List<String> remarks = new ArrayList<>();
 
     /**
-     * Reads both.
+     * Reads both folders.
      *
      * @param before a folder of results, or one file in it
      * @param after the same
@@ -79,12 +80,12 @@ final class ResultComparison {
         return rows;
     }
 
-    /** What a reader of the figures should know. */
+    /** Returns remarks for the reader of the figures. */
     List<String> remarks() {
         return remarks;
     }
 
-    /** Kinds of results that are in both. */
+    /** Returns the kinds of results that are in both folders. */
     private List<ComparedFile> common() {
         final List<ComparedFile> first = kinds(before);
         final List<ComparedFile> second = kinds(after);
@@ -160,7 +161,7 @@ final class ResultComparison {
                         : String.join("; ", names.subList(0, 3)) + " and " + (names.size() - 3) + " more";
     }
 
-    /** The same name isn't enough: another number of operations is another trace. */
+    /** Checks that two results of the same name are of the same work: another number of operations is another trace. */
     private void checkSame(
             final ComparedFile compared, final String name, final JsonObject first, final JsonObject second) {
         for (final String key : compared.same()) {

@@ -1,6 +1,4 @@
-/**
- * Two folders of results beside each other: what became better or worse, and by how much.
- */
+/** Comparisons show two folders of results side by side: what became better or worse, and by how much. */
 @NullMarked
 package io.outboard.bench.measure.compare;
 

@@ -6,21 +6,21 @@ import io.outboard.bench.cli.measurement.Measurement;
 import io.outboard.bench.cli.trace.Trace;
 
 /**
- * A pool over one strategy on one trace, as a measuring command sees it: the border between its classes and those that
- * every measurement has for itself, see {@link io.outboard.bench.cli.common.Isolation}. What crosses is the JDK's, this
- * package's or the trace's package's own.
+ * A bench measures a pool with one strategy on one trace. The interface is the border between a command's classes and
+ * those that every measurement loads for itself, see {@link io.outboard.bench.cli.common.Isolation}. Only types of the
+ * JDK, of this package and of the trace's package cross it.
  *
- * <p>Thread-safety: confined to one thread. Failures are a {@link RuntimeException} whose message says what failed. One
- * measurement an object, so that none sees what the compiler learned from another.
+ * <p>Thread-safety: confined to one thread. A failure is a {@link RuntimeException} whose message says what failed.
+ * Each object makes one measurement, so that no measurement profits from what the compiler learned in another.
  */
 public interface PoolBench {
 
     /**
-     * Loads a strategy's and a pool's classes, their own and none of another's, and makes what measures the pool.
+     * Loads the classes of a strategy and of the pool, separately from all others, and makes a bench from them.
      *
      * @param strategy name of one that exists
      * @param trace what to measure it on
-     * @param maxBlocks how many blocks its tables are to hold
+     * @param maxBlocks how many blocks its tables hold
      * @return what measures it
      */
     static PoolBench open(final String strategy, final Trace trace, final int maxBlocks) {
@@ -32,15 +32,15 @@ public interface PoolBench {
                 maxBlocks);
     }
 
-    /** What {@link #operationsASecond} takes: a second to warm up, and five rounds of half a second. */
+    /** The seconds that {@link #operationsASecond} takes: one to warm up, and five rounds of half a second. */
     double RATE_SECONDS = 3.5;
 
     /**
-     * Measures a pool that grows as it does by default, or one of a single region.
+     * Measures a pool that grows as it does by default, or one with a single region.
      *
      * @param reusePolicy name of the {@link io.outboard.pool.ReusePolicy}
      * @param regionBytes size of the region; 0 for growth
-     * @param device number of the GPU that the region is to lie on, or {@code none}: then all work has always finished
+     * @param device number of the GPU that has the region, or {@code none}: then all work counts as finished
      * @param progress hears of each pass, and of {@link io.outboard.bench.cli.measurement.Passes#operations}
      * @return the results
      */
@@ -58,8 +58,8 @@ public interface PoolBench {
     Measurement measureFacade(String reusePolicy, int device, Progress progress);
 
     /**
-     * Measures what several threads get of one pool, each of which does the trace on its own, over and over. No device
-     * is used: all work has always finished. The pool grows as it does by default.
+     * Measures the throughput of several threads on one pool; each repeats the trace on its own. No device is used, so
+     * all work counts as finished. The pool grows as it does by default.
      *
      * @param reusePolicy name of the {@link io.outboard.pool.ReusePolicy}
      * @param threads how many, {@code 0 < threads}

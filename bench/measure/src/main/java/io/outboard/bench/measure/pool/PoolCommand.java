@@ -36,7 +36,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code outboard pool}: what safety and threads cost over a bare strategy, and what is left of its speed. */
+/** The command {@code outboard pool} measures what safety and threads cost over a bare strategy. */
 @Command(
         name = "pool",
         mixinStandardHelpOptions = true,
@@ -77,7 +77,7 @@ public final class PoolCommand implements Callable<Integer> {
 
     private int maxBlocks;
 
-    /** Picocli makes it. */
+    /** Called by picocli. */
     public PoolCommand() {}
 
     @Override
@@ -93,7 +93,8 @@ public final class PoolCommand implements Callable<Integer> {
             return 0;
         }
         if (threadOptions.memory()) {
-            // Else a thread profile or a wrong name is an error only after the first trace has been measured.
+            // Without this check, a thread profile or a wrong name would be an error only after the first trace was
+            // measured.
             profile.checkTraceName();
             measureThreads(
                     List.of(1, 16),
@@ -145,7 +146,7 @@ public final class PoolCommand implements Callable<Integer> {
         return results.finish();
     }
 
-    /** Does what the user wants of several threads. */
+    /** Runs what the user asked for of several threads. */
     private void measureThreads(final List<Integer> defaultThreads, final ThreadWork work) throws Exception {
         final List<String> reuse = reusePolicies("strict");
         final List<Integer> threadCounts = threadCounts(defaultThreads);
@@ -163,7 +164,7 @@ public final class PoolCommand implements Callable<Integer> {
         }
     }
 
-    /** What is to be done with a request. */
+    /** Work that is done for a request. */
     @FunctionalInterface
     private interface ThreadWork {
 
@@ -179,10 +180,10 @@ public final class PoolCommand implements Callable<Integer> {
             final Results results)
             throws IOException {
         final long strategyBytes = options.regionBytes().orElse(trace.regionBytes());
-        // Else it grows, as users' pools do.
+        // Without a size the pool grows, as users' pools do.
         final long poolBytes = options.regionBytes().orElse(0);
         progress.stage(strategy);
-        // Addresses only, also where there is a device: the strategy doesn't touch it.
+        // The bare strategy works on addresses only, also where there is a device, since it doesn't touch the memory.
         results.add(StrategyBench.open(strategy, trace, maxBlocks)
                 .measure(VirtualMemorySource.region(1).address(), strategyBytes, false, "none", null, progress));
         for (final String policy : reuse) {
@@ -198,7 +199,7 @@ public final class PoolCommand implements Callable<Integer> {
         }
     }
 
-    /** Names of constants, each once. */
+    /** Returns the names of the constants, each once. */
     private List<String> reusePolicies(final String... defaults) {
         final LinkedHashSet<String> names = new LinkedHashSet<>();
         for (final String policy : policies == null ? List.of(defaults) : policies) {

@@ -1,4 +1,4 @@
-/** Pools over strategies: what safety and threads cost over a bare strategy. */
+/** This package measures pools: what safety and threads cost over a bare strategy. */
 @NullMarked
 package io.outboard.bench.measure.pool;
 

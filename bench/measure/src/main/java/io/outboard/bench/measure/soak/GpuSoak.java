@@ -22,26 +22,26 @@ import jcuda.driver.JCudaDriver;
 import jcuda.runtime.JCuda;
 
 /**
- * The facades on a GPU. Each block gets a pattern of its own by a kernel on its thread's non-blocking stream; before it
- * is freed its content is read back, and then a kernel that takes a while is left writing something else to it. If the
- * pool hands the block on before that kernel has ended, it destroys what the next owner wrote. Overlaps are found on
- * the host as well.
+ * Soaks the facades on a GPU. A kernel on the thread's non-blocking stream fills each block with a pattern of its own.
+ * Before the block is freed its content is read back, and then a slow kernel is launched that writes something else to
+ * it. If the pool hands the block on before that kernel has ended, the kernel destroys what the next owner wrote.
+ * Overlaps are found on the host as well.
  */
 final class GpuSoak implements Session.Shared<GpuSoak.Block> {
 
-    /** Most of a block that is read back: its beginning and its end. */
+    /** The most bytes of a block that are read back, half at its beginning and half at its end. */
     private static final int READ_BYTES = 32 << 10;
 
     private static final int BLOCKS = 16;
     private static final int THREADS = 256;
 
-    /** What is left in freed blocks. */
+    /** The value that the last kernel leaves in freed blocks. */
     private static final int POISON = 0xDEADBEEF;
 
-    /** Cycles of a GPU's clock in a nanosecond, about. */
+    /** The cycles of a GPU's clock in a nanosecond, approximately. */
     private static final double CYCLES_A_NS = 1.7;
 
-    /** Waits so many cycles of the clock, then writes a value to each word. */
+    /** The kernel waits for a number of clock cycles, then writes a value to each word. */
     private static final String KERNEL = """
             .version 7.0
             .target sm_75
@@ -87,7 +87,10 @@ final class GpuSoak implements Session.Shared<GpuSoak.Block> {
     private final CUmodule module = new CUmodule();
     private final CUfunction kernel = new CUfunction();
 
-    /** A block, the stream of the thread that allocated it, on which all work on it is, and what it holds. */
+    /**
+     * A block has the stream of the thread that allocated it, on which all work on it runs, and the pattern that it
+     * holds.
+     */
     record Block(UseRecord.Use use, CUdeviceptr pointer, CUstream stream, int pattern) {}
 
     GpuSoak(final SoakSettings settings) {
@@ -171,7 +174,7 @@ final class GpuSoak implements Session.Shared<GpuSoak.Block> {
                     ordered
                             ? OutboardDriver.cuMemAllocAsync(pointer, sizeBytes, stream)
                             : OutboardDriver.cuMemAlloc(pointer, sizeBytes));
-            // Only overlaps: when work ends, content shows.
+            // The record finds overlaps only; a use whose work hasn't ended shows in the content.
             final UseRecord.Use use =
                     record.allocated(DevicePointers.address(pointer), sizeBytes, UseRecord.ANY_STREAM, 0);
             final Block block = new Block(use, pointer, stream, patterns.nextInt());

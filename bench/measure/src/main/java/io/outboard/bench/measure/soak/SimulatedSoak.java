@@ -7,10 +7,10 @@ import io.outboard.pool.PoolStatistics;
 import io.outboard.pool.ReusePolicy;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A pool over addresses and a device that is simulated: each use of a block, and its end, is known exactly. */
+/** Soaks a pool over addresses with a simulated device: each use of a block, and its end, is known exactly. */
 final class SimulatedSoak implements Session.Shared<UseRecord.Use> {
 
-    /** How far a stream may be behind before launches on it are left out. */
+    /** The most that a stream may be behind; further launches on it are left out. */
     private static final long MOST_BEHIND_NS = 50_000_000;
 
     private final SoakClock clock;
@@ -28,7 +28,7 @@ final class SimulatedSoak implements Session.Shared<UseRecord.Use> {
         this(settings, clock, device, device);
     }
 
-    /** {@code asked}: whom the pool asks, which tests let lie. */
+    /** {@code asked} answers the pool's questions about the device's work; tests pass one that gives wrong answers. */
     SimulatedSoak(
             final SoakSettings settings, final SoakClock clock, final TimedDevice device, final DeviceWork asked) {
         this.clock = clock;
@@ -93,14 +93,17 @@ final class SimulatedSoak implements Session.Shared<UseRecord.Use> {
             return record.allocated(address, sizeBytes, ordered ? stream : UseRecord.ANY_STREAM, clock.nowNs());
         }
 
-        /** On this thread's stream, or, if no order on it was promised, on any other in turn. */
+        /** Uses this thread's stream, or, if the pool promises no order on it, the next of all streams. */
         @Override
         public void use(final UseRecord.Use block, final long kernelNs) {
             final int on = ordered ? stream : turns++ % device.streams();
             block.worksUntil(device.launch(on, kernelNs, MOST_BEHIND_NS));
         }
 
-        /** A block that came from another thread was used on other streams; so its free isn't ordered on this one. */
+        /**
+         * Frees on this thread's stream, unless the block came from another thread: then it was used on other streams,
+         * so its free isn't ordered on this one.
+         */
         @Override
         public void free(final UseRecord.Use block) {
             final boolean own = ordered && block.allocatedOn() == stream;

@@ -15,8 +15,8 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that use one pool until time is over or something is wrong. Confined to one thread, which looks at the pool's
- * statistics meanwhile.
+ * A soak runs threads that use one pool until time is over or something is wrong. Confined to one thread, which reads
+ * the pool's statistics meanwhile.
  *
  * @param <B> a block
  */
@@ -25,7 +25,7 @@ final class Soak<B> {
     private static final long LOOK_MILLIS = 2;
     private static final int STEPS_A_LOOK = 32;
 
-    /** A thread that hasn't ended so long after time was over hangs. */
+    /** The seconds after the end of the time when a thread that hasn't ended counts as hanging. */
     private static final long PATIENCE_SECONDS = 60;
 
     private final SoakSettings settings;
@@ -39,15 +39,15 @@ final class Soak<B> {
     private long peakLimboBytes;
 
     /**
-     * What a soak found.
+     * The result of a soak says what was found.
      *
      * @param settings what it did
      * @param seconds how long it took
      * @param operations allocations and frees
-     * @param peakLiveBytes requested bytes in use, at most
-     * @param peakHeldBytes what the pool held at most
-     * @param heldBytes what it held when all had been freed
-     * @param peakLimboBytes what was in limbo at most
+     * @param peakLiveBytes the most bytes in use at once, as requested
+     * @param peakHeldBytes the most bytes that the pool held
+     * @param heldBytes the bytes that the pool held when all blocks were freed
+     * @param peakLimboBytes the most bytes in limbo
      * @param synchronizations how often the pool waited for the device
      * @param violations what was wrong, one line each
      */
@@ -93,7 +93,7 @@ final class Soak<B> {
         this.exchange = new AtomicReferenceArray<>(2 * settings.threads());
     }
 
-    /** Does it; {@code progress} hears every now and then how many seconds have passed. */
+    /** Runs the soak; {@code progress} hears from time to time how many seconds have passed. */
     Result run(final LongConsumer progress) throws InterruptedException {
         final long start = System.nanoTime();
         final ExecutorService executor = Executors.newFixedThreadPool(settings.threads());
@@ -147,7 +147,7 @@ final class Soak<B> {
             thread.freeAll();
             return thread.operations();
         } finally {
-            // Also the others if this one has failed.
+            // The other threads must end as well when this one failed.
             over = true;
         }
     }
@@ -167,7 +167,7 @@ final class Soak<B> {
         return false;
     }
 
-    /** Frees what was left between threads, and lets everything be taken back; the statistics in between. */
+    /** Frees the blocks left between threads, and lets all memory be returned; the statistics are from in between. */
     private PoolStatistics finish(final ExecutorService executor) throws InterruptedException {
         final Future<PoolStatistics> last = executor.submit(() -> {
             final Session<B> session = shared.open();

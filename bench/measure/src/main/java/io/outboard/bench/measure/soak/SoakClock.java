@@ -2,10 +2,10 @@ package io.outboard.bench.measure.soak;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** Time, and waiting for it. Safe for any number of threads. */
+/** A clock tells the time and waits for a time. Safe for any number of threads. */
 interface SoakClock {
 
-    /** The machine's. */
+    /** The machine's clock. */
     SoakClock SYSTEM = new SoakClock() {
 
         private final long start = System.nanoTime();
@@ -23,7 +23,7 @@ interface SoakClock {
         }
     };
 
-    /** Nanoseconds since some moment, 0 or more, never less than before. */
+    /** Returns the nanoseconds since some moment, 0 or more, never less than an earlier call returned. */
     long nowNs();
 
     /** Returns when {@link #nowNs} is {@code timeNs} or more. */

@@ -28,7 +28,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code outboard soak}: threads that use one pool for minutes, and a record that finds what a pool must never do. */
+/**
+ * The command {@code outboard soak} runs threads that use one pool for minutes, with a record that finds what a pool
+ * must never do.
+ */
 @Command(
         name = "soak",
         mixinStandardHelpOptions = true,
@@ -38,7 +41,7 @@ import picocli.CommandLine.Spec;
         footer = "Exit code 1 if anything was wrong. --reuse immediate has to fail: nobody promises any order here.")
 public final class SoakCommand implements Callable<Integer> {
 
-    /** What a page shows of its results. */
+    /** The part of result pages that shows the command's results. */
     public static final ResultsSection.Kind RESULTS = new ResultsSection.Kind(
             "soak.jsonl",
             "Soak",
@@ -111,7 +114,7 @@ public final class SoakCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    /** Picocli makes it. */
+    /** Called by picocli. */
     public SoakCommand() {}
 
     @Override
@@ -165,7 +168,7 @@ public final class SoakCommand implements Callable<Integer> {
         }
     }
 
-    /** What is to be done, checked as a whole before anything runs. */
+    /** Returns the soaks to run, after a check of all options, so that nothing has run when one is wrong. */
     private List<SoakSettings> plan() {
         if (threads < 1 || threads > MOST_THREADS) {
             throw new WrongUseException("--threads=" + threads + " must be >= 1 and <= " + MOST_THREADS);

@@ -3,7 +3,7 @@ package io.outboard.bench.measure.soak;
 import io.outboard.pool.ReusePolicy;
 
 /**
- * What a soak does.
+ * The settings say what a soak does.
  *
  * @param threads how many, {@code 0 < threads}
  * @param seconds how long
@@ -17,13 +17,13 @@ record SoakSettings(int threads, double seconds, ReusePolicy policy, String stra
     static final long SMALLEST_BYTES = 256;
     static final long LARGEST_BYTES = 1L << 20;
 
-    /** Most blocks of a thread. */
+    /** The most blocks of a thread. */
     static final int SLOTS = 64;
 
-    /** Most bytes of a thread, so that the limit leaves room for what is in limbo. */
+    /** The most bytes of a thread, so that the limit leaves room for limbo. */
     static final long LIVE_BYTES_A_THREAD = 8L << 20;
 
-    /** The default limit: four times what can be live, so that pools have to wait now and then. */
+    /** Returns the default limit: four times what can be live, so that pools have to wait sometimes. */
     static long defaultLimitBytes(final int threads) {
         return 4L * threads * LIVE_BYTES_A_THREAD;
     }

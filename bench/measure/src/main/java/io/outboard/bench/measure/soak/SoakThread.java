@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One thread of a soak: takes and frees blocks at random, lets the device work on them, and gives some to other
- * threads. What the device has to do changes every half second: nothing, now and then, often, and long kernels.
+ * A thread of a soak allocates and frees blocks at random, lets the device work on them, and passes some to other
+ * threads. The device's load changes every half second: none, some kernels, many kernels, and long kernels.
  *
  * @param <B> a block
  */
@@ -18,7 +18,7 @@ final class SoakThread<B> {
     private static final long SHORTEST_NS = 1_000;
     private static final long LONGEST_NS = 20_000_000;
 
-    /** Of so many frees, one is left to whoever comes next. */
+    /** One in this many frees leaves the block to the next thread that comes. */
     private static final int EXCHANGE = 8;
 
     private final Session<B> session;
@@ -28,7 +28,7 @@ final class SoakThread<B> {
     private long liveBytes;
     private long operations;
 
-    /** {@code exchange}: blocks on their way from one thread to another, shared by all. */
+    /** {@code exchange} holds blocks on their way from one thread to another; all threads share it. */
     SoakThread(final Session<B> session, final AtomicReferenceArray<@Nullable B> exchange, final long seed) {
         this.session = session;
         this.exchange = exchange;
@@ -38,7 +38,7 @@ final class SoakThread<B> {
         }
     }
 
-    /** One operation, or two. */
+    /** Does one operation, or two. */
     void step(final long nowNs) {
         final int slot = (int) random.below(SoakSettings.SLOTS);
         final B block = slots.get(slot);
@@ -81,7 +81,7 @@ final class SoakThread<B> {
         }
     }
 
-    /** Frees what this thread has. */
+    /** Frees the blocks that this thread has. */
     void freeAll() {
         for (int slot = 0; slot < slots.size(); slot++) {
             final B block = slots.set(slot, null);
@@ -93,7 +93,7 @@ final class SoakThread<B> {
         liveBytes = 0;
     }
 
-    /** Allocations and frees. */
+    /** Returns the number of allocations and frees. */
     long operations() {
         return operations;
     }

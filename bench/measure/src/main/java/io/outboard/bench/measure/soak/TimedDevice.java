@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * A device whose streams run kernels in real time. All of it is arithmetic on a clock: a stream is the moment at which
- * what was launched on it will have ended, and a mark is such a moment, too.
+ * A simulated device has streams that run kernels in real time, by arithmetic on a clock: a stream is the moment at
+ * which the work launched on it will have ended, and a mark is such a moment, too.
  *
  * <pre>
  *   stream 1   |---kernel---|-----kernel-----|        ends[1]
@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
  *                   now: mark() = max(ends, now), isFinished(mark) = mark &lt;= now
  * </pre>
  *
- * <p>So when a block may be handed out again is known exactly, and not only as far as a race between threads lets it be
- * seen. Safe for any number of threads. No garbage.
+ * <p>So the moment when a block may be handed out again is known exactly, and a test doesn't depend on a race between
+ * threads to see a violation. Safe for any number of threads. No garbage.
  */
 final class TimedDevice implements DeviceWork {
 
@@ -27,7 +27,7 @@ final class TimedDevice implements DeviceWork {
     private final AtomicLong marksOut = new AtomicLong();
     private final AtomicLong kernels = new AtomicLong();
 
-    /** Streams are numbered from 0, the default one. */
+    /** Makes a device whose streams are numbered from 0, the default one. */
     TimedDevice(final SoakClock clock, final int streams) {
         this.clock = clock;
         this.ends = new AtomicLongArray(streams);
@@ -38,12 +38,12 @@ final class TimedDevice implements DeviceWork {
     }
 
     /**
-     * Launches a kernel, as long as the stream isn't too far behind: a launch would wait then, and so would the soak.
+     * Launches a kernel, unless the stream is too far behind: a real launch would wait then, and so would the soak.
      *
      * @param stream its number
      * @param kernelNs how long it runs
      * @param mostBehindNs how far the stream may be behind
-     * @return when it will have ended; 0 if it wasn't launched
+     * @return when the kernel will have ended; 0 if it wasn't launched
      */
     long launch(final int stream, final long kernelNs, final long mostBehindNs) {
         while (true) {
@@ -60,12 +60,12 @@ final class TimedDevice implements DeviceWork {
         }
     }
 
-    /** Kernels that were launched. */
+    /** Returns how many kernels were launched. */
     long kernels() {
         return kernels.get();
     }
 
-    /** Marks that nobody has released. */
+    /** Returns how many marks nobody has released. */
     long marksOut() {
         return marksOut.get();
     }
@@ -78,7 +78,7 @@ final class TimedDevice implements DeviceWork {
         return last;
     }
 
-    /** Waits until all that was launched by now has ended. */
+    /** Waits until all work launched so far has ended. */
     void finish() {
         clock.waitUntil(lastEnd());
     }
@@ -115,7 +115,7 @@ final class TimedDevice implements DeviceWork {
         marksOut.decrementAndGet();
     }
 
-    /** Not the handle, so that who takes one for the other is found out. */
+    /** Returns another number than the handle, so that code that takes one for the other is found. */
     @Override
     public long idOf(final long stream) {
         return FIRST_ID + stream;

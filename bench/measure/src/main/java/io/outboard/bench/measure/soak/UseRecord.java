@@ -7,19 +7,20 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who used each granule of 256 bytes last: a block that is in use, or one that was freed and the end of the work on it.
+ * The record knows who used each granule of 256 bytes last: a block that is in use, or a freed block with the end of
+ * the work on it.
  *
  * <pre>
  *   pages   address / 4 MiB -> [ null | block | block | freed block, until 17 ms | ... ]   a use a granule
  * </pre>
  *
- * <p>Who gets a block exchanges the uses of its granules for its own and looks at what was there: nothing, or a freed
- * block whose work has ended by then, or was ordered before on the same stream. Anything else is a violation. Safe for
- * any number of threads.
+ * <p>Whoever gets a block exchanges the uses of its granules for its own and checks the old ones: there must be none,
+ * or a freed block whose work has ended by then or was ordered before on the same stream. Anything else is a violation.
+ * Safe for any number of threads.
  */
 final class UseRecord {
 
-    /** Instead of a stream: for work on any of them. */
+    /** The value that stands for work on any stream. */
     static final int ANY_STREAM = -1;
 
     private static final int GRANULE_LOG2 = 8;
@@ -30,16 +31,16 @@ final class UseRecord {
     private final AtomicLong liveBytes = new AtomicLong();
     private final AtomicLong peakLiveBytes = new AtomicLong();
 
-    /** One block, from its allocation until all its granules have been allocated again. */
+    /** A use is one block, from its allocation until all its granules have been allocated again. */
     static final class Use {
         final long address;
         final long sizeBytes;
         private final int allocatedOn;
 
-        /** When the work on it will have ended; written by its owner before it is freed. */
+        /** The time when the work on the block will have ended; its owner writes it before the free. */
         private volatile long endNs;
 
-        /** The stream that it was freed on, or {@link #ANY_STREAM}. */
+        /** The stream that the block was freed on, or {@link #ANY_STREAM}. */
         private volatile int freedOn = ANY_STREAM;
 
         private volatile boolean freed;
@@ -50,12 +51,12 @@ final class UseRecord {
             this.allocatedOn = allocatedOn;
         }
 
-        /** The stream that it was handed out for, or {@link #ANY_STREAM}. */
+        /** Returns the stream that the block was handed out for, or {@link #ANY_STREAM}. */
         int allocatedOn() {
             return allocatedOn;
         }
 
-        /** Work that uses it will have ended then. */
+        /** Records that work on the block lasts until that time. */
         // One thread has the block at a time.
         @SuppressWarnings("NonAtomicVolatileUpdate")
         void worksUntil(final long newEndNs) {
@@ -64,7 +65,7 @@ final class UseRecord {
     }
 
     /**
-     * A block was handed out.
+     * Records that a block was handed out.
      *
      * @param stream that it is for, or {@link #ANY_STREAM}
      * @param nowNs after it was handed out
@@ -77,11 +78,11 @@ final class UseRecord {
         final long lastGranule = (address + sizeBytes - 1) >>> GRANULE_LOG2;
         for (long granule = address >>> GRANULE_LOG2; granule <= lastGranule; granule++) {
             final Use before = page(granule).getAndSet((int) granule & (GRANULES_A_PAGE - 1), use);
-            // Neighbouring granules mostly had one block.
+            // Neighbouring granules mostly belonged to the same block.
             if (before != null && before != last) {
                 last = before;
                 check(before, use, stream, nowNs);
-                // Ordered on a stream, what was there before may still run when this block is freed.
+                // With order on a stream, work on the previous block may still run when this block is freed.
                 use.worksUntil(before.endNs);
             }
         }
@@ -104,23 +105,24 @@ final class UseRecord {
     }
 
     /**
-     * A block is about to be freed: before the pool hears of it, since another thread may have it as soon as it does.
+     * Records that a block is about to be freed. The pool must hear of the free only afterwards, since another thread
+     * may have the block as soon as it does.
      *
      * @param stream that it is freed on, or {@link #ANY_STREAM}
      */
     void freed(final Use use, final int stream) {
         liveBytes.addAndGet(-use.sizeBytes);
         use.freedOn = stream;
-        // Volatile; pairs with the read in check: whoever sees the block freed sees until when work is on it.
+        // Volatile; pairs with the read in check: whoever sees the block freed sees when the work on it ends.
         use.freed = true;
     }
 
-    /** Bytes in use. */
+    /** Returns the bytes in use. */
     long liveBytes() {
         return liveBytes.get();
     }
 
-    /** At most. */
+    /** Returns the most bytes that were in use at once. */
     long peakLiveBytes() {
         return peakLiveBytes.get();
     }

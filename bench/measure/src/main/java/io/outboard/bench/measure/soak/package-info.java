@@ -1,5 +1,5 @@
 /**
- * Soaks: threads that use one pool for minutes while a device works on their blocks, and a record of every use that
+ * Soaks run threads that use one pool for minutes while a device works on their blocks, with a record of every use that
  * finds what a pool must never do.
  */
 @NullMarked

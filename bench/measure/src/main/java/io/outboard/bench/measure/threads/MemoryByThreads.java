@@ -25,12 +25,12 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * What a pool holds when several threads use it, beside what it holds when one does the same: what lanes, caches and
- * inboxes cost in memory. No device is used: all work has always finished. Confined to one thread.
+ * Measures what a pool holds when several threads use it, and when one thread does the same: what arenas, caches and
+ * queues of remote frees cost in memory. No device is used, so all work counts as finished. Confined to one thread.
  */
 public final class MemoryByThreads {
 
-    /** What a page shows of its results. */
+    /** The part of result pages that shows the results. */
     public static final ResultsSection.Kind RESULTS = new ResultsSection.Kind(
             "thread-memory.jsonl",
             "Memory by threads",
@@ -40,7 +40,10 @@ public final class MemoryByThreads {
 
     private static final int ROUNDS = 3;
 
-    /** Blocks that the tables hold for each live one: it, the free one behind it, and as much in limbo. */
+    /**
+     * The entries of the strategy's tables for each live block: the block, the free one behind it, and as many in
+     * limbo.
+     */
     private static final int RECORDS_A_BLOCK = 4;
 
     private static final int MOST_RECORDS = 1 << 26;
@@ -51,7 +54,7 @@ public final class MemoryByThreads {
     private final int scale;
 
     /**
-     * Nothing measured yet.
+     * Makes a measurement that has measured nothing yet.
      *
      * @param request on what
      * @param profile name of the profile, unless the request names a recorded trace
@@ -66,8 +69,9 @@ public final class MemoryByThreads {
     }
 
     /**
-     * {@code mode}: shared, one trace's operations; own, a trace for each thread. Held bytes are medians of rounds,
-     * mappings those of the last one; late ones come after the first tenth of the operations.
+     * A row has the results of one number of threads. {@code mode} is "shared" for the operations of one trace, "own"
+     * for a trace for each thread. Held bytes are medians of rounds, mappings those of the last round; late mappings
+     * come after the first tenth of the operations.
      */
     private record Row(
             String trace,
@@ -108,7 +112,7 @@ public final class MemoryByThreads {
         }
     }
 
-    /** Held and live bytes of several rounds. */
+    /** Several rounds give medians of held bytes and of live bytes. */
     private record Rounds(long heldBytes, long mostHeldBytes, long peakLiveBytes, MemoryReplay.Held last) {}
 
     /**

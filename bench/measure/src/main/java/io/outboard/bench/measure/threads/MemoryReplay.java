@@ -13,16 +13,19 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Several threads that each do their part of operations on one pool, at about the same pace: none gets further ahead of
- * the slowest than so many operations, so that what is live at a time is what the trace has live, or a little more. The
- * slowest never waits, so nobody waits for ever. Confined to one thread, which waits for the others.
+ * Several threads replay their parts of a sequence of operations on one pool, at about the same pace. No thread gets
+ * more than {@link #MOST_AHEAD} operations ahead of the slowest, so the bytes live at a time are those of the trace, or
+ * a little more. The slowest never waits, so there is no deadlock. Confined to one thread, which waits for the others.
  */
 final class MemoryReplay {
 
-    /** A thousandth of a trace of the usual length: too little to change what is live by much. */
+    /**
+     * The most operations that a thread may be ahead: a thousandth of a trace of the usual length, too little to change
+     * the live bytes by much.
+     */
     private static final long MOST_AHEAD = 1_000;
 
-    /** So much of the first thread's operations warm the pool up. */
+    /** One in this many of the first thread's operations warms the pool up. */
     private static final int EARLY_SHARE = 10;
 
     private static final int CHUNK = 50;
@@ -37,8 +40,8 @@ final class MemoryReplay {
     private volatile boolean failed;
 
     /**
-     * One thread's operations: how many slots they name, the operations in the trace's layout, and where each stands in
-     * the whole, ascending, which is what the pace is measured by.
+     * A part has one thread's operations: the number of slots that they use, the operations in the trace's layout, and
+     * the ascending position of each in the whole sequence, by which the pace is measured.
      */
     static final class Part {
         final int slots;
@@ -53,12 +56,12 @@ final class MemoryReplay {
     }
 
     /**
-     * What the pool held.
+     * The memory that the pool held, and how it came by it.
      *
-     * @param heldBytes when all had been done
-     * @param peakLiveBytes requested bytes that were live at most
-     * @param mappings how often it took, moved or gave back memory
-     * @param lateMappings of these, after the first tenth of the operations
+     * @param heldBytes when all operations were done
+     * @param peakLiveBytes the most bytes that were live at once, as requested
+     * @param mappings how often the pool took, moved or returned memory
+     * @param lateMappings of these, those after the first tenth of the operations
      */
     record Held(long heldBytes, long peakLiveBytes, long mappings, long lateMappings) {}
 
@@ -68,7 +71,10 @@ final class MemoryReplay {
         this.progress = new AtomicLongArray(parts.size());
     }
 
-    /** A block goes to a thread by its number: allocation and free, so no thread waits for another's block. */
+    /**
+     * Deals a trace's operations to threads. Each block goes to one thread by its number, with its allocation and its
+     * free, so no thread waits for another's block.
+     */
     static List<Part> deal(final Trace trace, final int threads) {
         final long[] operations = trace.operations();
         final int[] threadOf = new int[trace.slots()];
@@ -97,7 +103,7 @@ final class MemoryReplay {
         return parts;
     }
 
-    /** A thread for each trace. */
+    /** Makes a part for each trace. */
     static List<Part> each(final List<Trace> traces) {
         final List<Part> parts = new ArrayList<>();
         for (final Trace trace : traces) {
@@ -110,7 +116,7 @@ final class MemoryReplay {
         return parts;
     }
 
-    /** One thread for all traces, an operation of each in turn. */
+    /** Makes one part from all traces, with an operation of each in turn. */
     static List<Part> interleaved(final List<Trace> traces) {
         final int length = traces.stream().mapToInt(Trace::operationCount).sum();
         final long[] operations = new long[length];
@@ -135,7 +141,7 @@ final class MemoryReplay {
     }
 
     /**
-     * Does it, and frees what is left.
+     * Runs the parts, and frees the blocks that are left.
      *
      * @throws IllegalStateException if a thread fails
      */
@@ -171,7 +177,7 @@ final class MemoryReplay {
         }
     }
 
-    /** Answers the addresses by slot, 0 where nothing is in use. */
+    /** Does one part, and returns the addresses by slot, 0 where no block is in use. */
     private long[] work(final int number) {
         final Part part = parts.get(number);
         final long[] addresses = new long[part.slots];
@@ -190,7 +196,7 @@ final class MemoryReplay {
             return addresses;
         } finally {
             failed |= !done;
-            // Nobody waits for a thread that has nothing left to do.
+            // The other threads must not wait for a thread that has nothing left to do.
             progress.set(number, Long.MAX_VALUE);
         }
     }

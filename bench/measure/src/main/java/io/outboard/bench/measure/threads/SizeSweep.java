@@ -15,12 +15,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Latencies by size: threads that each replace blocks of one size, from a granule to a quarter of a gigabyte. Drivers
- * serve small blocks in another way than large ones, so a factor without its size says little. Confined to one thread.
+ * Measures latencies by size: each thread replaces blocks of one size, from a granule to a quarter of a gigabyte.
+ * Drivers serve small blocks in another way than large ones, so a speedup without its size says little. Confined to one
+ * thread.
  */
 public final class SizeSweep {
 
-    /** What a page shows of its results. */
+    /** The part of result pages that shows the results. */
     public static final ResultsSection.Kind RESULTS = new ResultsSection.Kind(
             "sweep.jsonl",
             "Latency by size",
@@ -34,7 +35,10 @@ public final class SizeSweep {
     private static final List<Percentile> PERCENTILES =
             List.of(Percentile.P50, Percentile.P999, Percentile.P9999, Percentile.MAX);
 
-    /** Most blocks that a thread has at a time, and most bytes of all threads: 16 with 2 blocks of the largest size. */
+    /**
+     * The most blocks that a thread has at a time, and the most bytes of all threads: 16 threads with 2 blocks of the
+     * largest size.
+     */
     private static final int MOST_LIVE = 8;
 
     private static final long MOST_LIVE_BYTES = 8L << 30;
@@ -42,7 +46,7 @@ public final class SizeSweep {
     private final ThreadRequest request;
 
     /**
-     * Nothing measured yet.
+     * Makes a measurement that has measured nothing yet.
      *
      * @param request on what
      */
@@ -97,7 +101,7 @@ public final class SizeSweep {
             for (final int count : request.threads()) {
                 final int live = (int) Math.max(1, Math.min(MOST_LIVE, MOST_LIVE_BYTES / count / bytes));
                 request.settings(ThreadProfile.OWN, count, bytes, bytes, live).stream()
-                        // On a GPU it is the facade that programs call.
+                        // On a GPU, the facade that programs call is measured in place of the pool.
                         .filter(settings -> request.gpu() == null || settings.kind() != ThreadSettings.Kind.POOL)
                         .forEach(plan::add);
             }

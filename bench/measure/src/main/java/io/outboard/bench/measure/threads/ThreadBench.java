@@ -4,25 +4,25 @@ import io.outboard.bench.cli.common.Isolation;
 import io.outboard.bench.cli.common.Latencies;
 
 /**
- * Threads that use one pool, as the command sees them: the border between its classes and those that every pass has for
- * itself, see {@link Isolation}. One pass an object. Confined to one thread.
+ * A bench runs threads that use one pool. The interface is the border between the command's classes and those that
+ * every pass loads for itself, see {@link Isolation}. Each object makes one pass. Confined to one thread.
  *
- * <p>A block handed out twice, one that overlaps another, memory that isn't there, and blocks that don't come back make
- * a pass fail with an {@link IllegalStateException} whose message says what happened.
+ * <p>A block handed out twice, a block that overlaps another, memory that isn't there, and blocks that aren't returned
+ * make a pass fail with an {@link IllegalStateException} whose message says what happened.
  */
 public interface ThreadBench {
 
     /**
-     * What came of the pass for speed.
+     * The result of the pass for speed.
      *
      * @param opsPerSecond allocations and frees a second of all threads together, the median of the rounds
-     * @param cpuNsPerOp time on a core an operation, of all threads, waiting for each other in loops included: what
-     *     is left of a figure where other programs take cores away
+     * @param cpuNsPerOp core time of an operation, of all threads, with the time of loops that wait for other threads;
+     *     the figure to trust where other programs use the cores
      * @param gcBytesPerOp garbage an operation, in bytes
      * @param heldBytes what the pool held at the end
-     * @param peakHeldBytes what it held at most, of looks every few milliseconds
-     * @param peakLimboBytes what was in limbo at most, likewise
-     * @param marksPerOp how often an operation asked the device what is done
+     * @param peakHeldBytes the most that it held, sampled every few milliseconds
+     * @param peakLimboBytes the most that was in limbo, sampled likewise
+     * @param marksPerOp how often an operation asked the device which work has finished
      */
     record Speed(
             double opsPerSecond,
@@ -34,7 +34,7 @@ public interface ThreadBench {
             double marksPerOp) {}
 
     /**
-     * What came of the pass with clocks.
+     * The result of the pass with clocks.
      *
      * @param allocate each allocation
      * @param free each free
@@ -42,15 +42,15 @@ public interface ThreadBench {
     record Clocked(Latencies allocate, Latencies free) {}
 
     /**
-     * What came of the pass that looks at each block.
+     * The result of the pass that checks each block.
      *
-     * @param blocks how many were looked at
-     * @param peakLiveBytes requested bytes that were live at once, at most
+     * @param blocks how many were checked
+     * @param peakLiveBytes the most bytes that were live at once, as requested
      */
     record Checked(long blocks, long peakLiveBytes) {}
 
     /**
-     * Loads what does a pass, among classes of its own.
+     * Loads the classes for one pass, separately from all others.
      *
      * @param settings what to do
      * @return good for one pass
@@ -61,7 +61,7 @@ public interface ThreadBench {
     }
 
     /**
-     * Threads at full speed.
+     * Runs the threads at full speed.
      *
      * @return figures
      * @throws InterruptedException if the calling thread is interrupted
@@ -69,7 +69,7 @@ public interface ThreadBench {
     Speed speed() throws InterruptedException;
 
     /**
-     * Threads with a clock around each operation.
+     * Runs the threads with a clock around each operation.
      *
      * @return figures
      * @throws InterruptedException if the calling thread is interrupted
@@ -77,7 +77,7 @@ public interface ThreadBench {
     Clocked clocked() throws InterruptedException;
 
     /**
-     * Threads whose every block is compared with all others that are live.
+     * Runs the threads, and compares every block with all others that are live.
      *
      * @return figures
      * @throws InterruptedException if the calling thread is interrupted

@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options of what many threads do with one pool. */
+/** The options say what many threads do with one pool. */
 public final class ThreadOptions {
 
     private static final int MOST_OTHERS = 1_000;
@@ -90,11 +90,11 @@ public final class ThreadOptions {
                             + " where there is a GPU cudaMalloc's and cuMemAllocAsync's in the same run.")
     private boolean sweep;
 
-    /** As without any of them. */
+    /** Makes options of which none is given. */
     public ThreadOptions() {}
 
     /**
-     * Checks everything that can be wrong.
+     * Checks all option values.
      *
      * @throws WrongUseException that names option, value and rule
      */
@@ -119,9 +119,9 @@ public final class ThreadOptions {
     }
 
     /**
-     * Checks what depends on whether there is a GPU.
+     * Checks the options whose values depend on a GPU.
      *
-     * @param gpu whether there is
+     * @param gpu whether there is one
      * @throws WrongUseException that names option, value and rule
      */
     public void check(final boolean gpu) {
@@ -134,7 +134,7 @@ public final class ThreadOptions {
     }
 
     /**
-     * Whether memory is asked for instead of time.
+     * Returns whether the user asked for memory instead of time.
      *
      * @return true if so
      */
@@ -143,7 +143,7 @@ public final class ThreadOptions {
     }
 
     /**
-     * Whether latencies by size are asked for.
+     * Returns whether the user asked for latencies by size.
      *
      * @return true if so
      */
@@ -156,7 +156,7 @@ public final class ThreadOptions {
         return trace;
     }
 
-    /** Null for a pool's default. */
+    /** Returns null for a pool's default. */
     @Nullable
     Long slackBytes() {
         return slack == null ? null : slack.equals("0") ? Long.valueOf(0) : (Long) OptionValue.bytes("--slack", slack);

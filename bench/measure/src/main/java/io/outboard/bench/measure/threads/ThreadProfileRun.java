@@ -16,10 +16,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** One thread profile on every pool that is asked for, by each number of threads. Confined to one thread. */
+/** Runs one thread profile on every pool that is asked for, with each number of threads. Confined to one thread. */
 public final class ThreadProfileRun {
 
-    /** What a page shows of its results. */
+    /** The part of result pages that shows the results. */
     public static final ResultsSection.Kind RESULTS = new ResultsSection.Kind(
             "thread-profiles.jsonl",
             "Thread profiles",
@@ -35,17 +35,17 @@ public final class ThreadProfileRun {
                     "peakLiveBytes"),
             List.of("allocate", "free"));
 
-    /** Three to warm up, three that are measured. */
+    /** The rounds of a pass: three to warm up, and three that are measured. */
     private static final long ROUNDS_OF_A_PASS = 6;
 
-    /** One is nearly always enough to look at blocks; then speed, then latencies. */
+    /** The rounds of all passes: one is nearly always enough to check blocks; then come speed and latencies. */
     private static final long ROUNDS_OF_ALL_PASSES = 1 + 2 * ROUNDS_OF_A_PASS;
 
     private final ThreadProfile profile;
     private final ThreadRequest request;
 
     /**
-     * Nothing measured yet.
+     * Makes a run that has measured nothing yet.
      *
      * @param profile what threads do
      * @param request on what
@@ -98,7 +98,7 @@ public final class ThreadProfileRun {
             final ThreadSettings settings, final double bare, final Map<String, Double> rates, final Progress progress)
             throws InterruptedException {
         progress.stage(settings.label() + ", " + settings.threads() + " threads");
-        // Wrong results of a wrong pool aren't worth the wait.
+        // This pass is first, since a wrong pool's figures aren't worth the wait.
         progress.pass("pass 1 of 3: every block looked at");
         final ThreadBench.Checked checked = ThreadBench.open(settings).checked();
         progress.step(1);
@@ -108,7 +108,7 @@ public final class ThreadProfileRun {
         progress.pass("pass 3 of 3: latencies");
         final ThreadBench.Clocked clocked = ThreadBench.open(settings).clocked();
         progress.step(ROUNDS_OF_A_PASS);
-        // The first number of threads is what others are compared with.
+        // Other results are compared with the first number of threads.
         final double first = rates.computeIfAbsent(settings.label(), label -> speed.opsPerSecond());
         return new ThreadResult(settings, speed, clocked, checked, speed.opsPerSecond() / first, bare);
     }

@@ -11,7 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the user asked for, checked.
+ * The request is what the user asked for, checked.
  *
  * @param options those that only threads have
  * @param strategies names of strategies in the pools
@@ -33,8 +33,8 @@ public record ThreadRequest(
         PrintWriter out) {
 
     /**
-     * The settings for one number of threads: pools of each strategy and policy, on a GPU facades and the driver too,
-     * as far as they were asked for.
+     * Returns the settings for one number of threads: pools of each strategy and policy, and on a GPU facades and the
+     * driver too, as far as the user asked for them.
      */
     List<ThreadSettings> settings(
             final ThreadProfile profile,
@@ -74,7 +74,7 @@ public record ThreadRequest(
         return all;
     }
 
-    /** What prints the results, and writes them to a file of the folder of results. */
+    /** Returns what prints the results, and writes them to a file in the folder of results. */
     ResultOutput results(final ResultsSection.Kind kind) {
         return new ResultOutput(output, kind, out, gpu);
     }

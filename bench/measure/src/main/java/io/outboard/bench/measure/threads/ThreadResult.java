@@ -3,14 +3,14 @@ package io.outboard.bench.measure.threads;
 import io.outboard.bench.cli.report.JsonLine;
 
 /**
- * What so many threads got of one pool, or of the driver.
+ * The result has what a number of threads reached with one pool, or with the driver.
  *
  * @param settings what they did
  * @param speed at full speed
  * @param clocked each operation
- * @param checked with every block looked at
+ * @param checked with every block checked
  * @param ratio operations a second over those of the fewest threads
- * @param bareOpsPerSecond operations a second of the same threads with numbers that nobody allocates
+ * @param bareOpsPerSecond operations a second of the same threads without an allocator
  */
 record ThreadResult(
         ThreadSettings settings,
@@ -20,7 +20,7 @@ record ThreadResult(
         double ratio,
         double bareOpsPerSecond) {
 
-    /** One line of {@code thread-profiles.jsonl}. */
+    /** Returns the line of {@code thread-profiles.jsonl}. */
     JsonLine json() {
         final boolean ours = settings.kind().isOurs();
         return new JsonLine()

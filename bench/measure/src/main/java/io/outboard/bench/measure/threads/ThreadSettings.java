@@ -4,21 +4,20 @@ import io.outboard.bench.cli.measurement.ThreadProfile;
 import java.util.Locale;
 
 /**
- * What threads are to do, and on what.
+ * The settings say what threads do, and on what.
  *
  * @param profile what each does
  * @param kind whose memory it is
  * @param strategy name of the strategy in the pool
  * @param reusePolicy name of the {@link io.outboard.pool.ReusePolicy}
- * @param device number of the GPU, or {@link #NO_DEVICE} for addresses that nothing backs
+ * @param device number of the GPU, or {@link #NO_DEVICE} for addresses without memory behind them
  * @param regionBytes most that a pool may hold in bytes, and its first region; 0 for a pool's defaults
  * @param threads how many, pairs where the profile has pairs, {@code 0 < threads}
  * @param others threads that never stop beside them, {@code 0 <= others}
- * @param launchers threads that launch empty kernels without pause beside them, {@code 0 <= launchers}; 0 without a
- *     GPU
+ * @param launchers threads that launch empty kernels without pause beside them, {@code 0 <= launchers}; 0 without a GPU
  * @param smallestBytes size of the smallest block in bytes, {@code 0 < smallestBytes}
- * @param largestBytes size of the largest block in bytes, {@code smallestBytes <= largestBytes}; the logarithm of
- *     sizes is uniform
+ * @param largestBytes size of the largest block in bytes, {@code smallestBytes <= largestBytes}; the logarithm of sizes
+ *     is uniform
  * @param liveBlocks about how many blocks a thread has at a time, {@code 0 < liveBlocks}
  * @param roundMillis how long a round takes, {@code 0 < roundMillis}
  */
@@ -37,23 +36,23 @@ public record ThreadSettings(
         int liveBlocks,
         long roundMillis) {
 
-    /** Instead of a GPU's number. */
+    /** The value of {@link #device} without a GPU. */
     public static final int NO_DEVICE = -1;
 
-    /** Whose memory it is. */
+    /** The kinds of memory differ in what hands the memory out. */
     public enum Kind {
-        /** A pool's. */
+        /** A pool hands it out. */
         POOL,
-        /** The facades', {@code cudaMalloc}'s or, if stream-ordered, {@code cuMemAllocAsync}'s. */
+        /** The facades hand it out, by {@code cudaMalloc} or, if stream-ordered, {@code cuMemAllocAsync}. */
         FACADE,
-        /** The driver's, by {@code cudaMalloc}. */
+        /** The driver hands it out, by {@code cudaMalloc}. */
         CUDA_MALLOC,
-        /** The driver's, by {@code cuMemAllocAsync}. */
+        /** The driver hands it out, by {@code cuMemAllocAsync}. */
         CU_MEM_ALLOC_ASYNC,
-        /** Nobody's: numbers, to see what the benchmark itself takes. */
+        /** There is no memory, only numbers, which shows the time that the benchmark itself takes. */
         BARE;
 
-        /** Whether the strategy and the policy play a part. */
+        /** Returns whether the strategy and the policy matter. */
         boolean isOurs() {
             return this == POOL || this == FACADE;
         }
@@ -67,7 +66,7 @@ public record ThreadSettings(
         }
     }
 
-    /** The same on something else. */
+    /** Returns the same settings for another kind. */
     ThreadSettings of(final Kind newKind) {
         return new ThreadSettings(
                 profile,
@@ -85,12 +84,12 @@ public record ThreadSettings(
                 roundMillis);
     }
 
-    /** The strategy, kind and policy, or the driver's function, as tables name them. */
+    /** Returns the strategy, kind and policy, or the driver's function, as tables name them. */
     String label() {
         return kind.isOurs() ? strategy + " " + kind.label() + ", " + reusePolicy : kind.label();
     }
 
-    /** The device, as results name it. */
+    /** Returns the device, as results name it. */
     String deviceText() {
         return device == NO_DEVICE ? "none" : String.valueOf(device);
     }

@@ -7,7 +7,10 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Predicate;
 
-/** The handles of a broken strategy, with the faults that concern them. It knows how TLSF's are laid out. */
+/**
+ * Wraps the handles of a broken strategy, with the faults that concern handles. The class knows the layout of TLSF's
+ * handles.
+ */
 final class BrokenHandles {
 
     private static final long START = 0xFFFF_FFFFL;
@@ -18,7 +21,7 @@ final class BrokenHandles {
     private final Set<Long> held = new HashSet<>();
     private final Set<Long> known = new HashSet<>();
 
-    /** {@code shows}: whether a call does this wrong. */
+    /** {@code shows} says whether a call has this fault. */
     BrokenHandles(final HandleStrategy strategy, final Fault fault, final Predicate<Fault> shows) {
         this.strategy = strategy;
         this.fault = fault;
@@ -104,7 +107,7 @@ final class BrokenHandles {
         try {
             final long address = strategy.nameByAddress(handle);
             held.remove(handle);
-            // With fewer blocks it may be a comparison with a new strategy that finds it.
+            // With fewer blocks, the comparison with a new strategy might find the fault instead.
             final boolean wrong = strategy.liveBlocks() > 64 && shows.test(Fault.NAMED_BY_ANOTHER_ADDRESS);
             return address + (wrong ? strategy.granuleBytes() : 0);
         } catch (final InvalidAddressException e) {
@@ -124,7 +127,7 @@ final class BrokenHandles {
         return false;
     }
 
-    /** A handle that names nothing: refuses it, or does what the fault says. */
+    /** Refuses a handle that names nothing, or does what the fault says. */
     private long refuse(final long handle, final InvalidAddressException e) {
         final boolean taken = switch (fault) {
             case OLD_HANDLE_TAKEN -> known.contains(handle);

@@ -12,7 +12,7 @@ import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.StrategyProvider;
 
-/** TLSF with one fault, which shows now and then, and never in the first hundred calls. */
+/** A broken strategy is TLSF with one fault, which shows in some calls, but never in the first hundred. */
 final class BrokenStrategy implements HandleStrategy, PartRetiringStrategy {
 
     private static final int PERIOD = 101;
@@ -31,7 +31,7 @@ final class BrokenStrategy implements HandleStrategy, PartRetiringStrategy {
         handles = new BrokenHandles((HandleStrategy) tlsf, fault, this::shows);
     }
 
-    /** Makes strategies of this fault, which pass for TLSF. */
+    /** Returns what makes strategies with this fault, under the name of TLSF. */
     static StrategyProvider provider(final Fault fault) {
         final StrategyProvider tlsf = Strategies.named("tlsf");
         return new StrategyProvider() {
@@ -52,7 +52,7 @@ final class BrokenStrategy implements HandleStrategy, PartRetiringStrategy {
         };
     }
 
-    /** Whether a call does this wrong: one in 101. */
+    /** Returns whether a call has this fault: one in 101 does. */
     private boolean shows(final Fault wanted) {
         return fault == wanted && ++calls % PERIOD == 0;
     }
@@ -88,7 +88,7 @@ final class BrokenStrategy implements HandleStrategy, PartRetiringStrategy {
         if (shows(Fault.UNALIGNED)) {
             return address + 1;
         }
-        // Aligned, it might be found for that.
+        // A block with an alignment might be found for its address alone.
         return alignmentBytes == 1 && shows(Fault.OUTSIDE)
                 ? address + (region().sizeBytes() & -granuleBytes())
                 : address;
@@ -277,7 +277,7 @@ final class BrokenStrategy implements HandleStrategy, PartRetiringStrategy {
 
     @Override
     public long retireFree(final long block, final long address, final long sizeBytes) {
-        // A part one granule shorter and one behind is still in the block.
+        // A part that is one granule shorter and starts one granule further on is still in the block.
         final boolean moved = sizeBytes > granuleBytes() && shows(Fault.PART_ELSEWHERE);
         final long skipped = moved ? granuleBytes() : 0;
         return strategy.retireFree(block, address + skipped, sizeBytes - skipped);

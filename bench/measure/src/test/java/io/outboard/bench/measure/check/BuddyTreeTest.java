@@ -8,7 +8,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Blocks are written as sizes from the region's start on, free ones with an f; the region has as many granules as they.
+ * Tests write blocks as sizes from the region's start on, free ones with an f; the region has as many granules as the
+ * blocks.
  */
 class BuddyTreeTest {
 

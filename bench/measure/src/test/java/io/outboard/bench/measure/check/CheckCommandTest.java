@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
-/** {@code outboard check} as users call it, but for who prints exceptions. */
+/** Calls {@code outboard check} as users do, but for how exceptions are printed. */
 class CheckCommandTest {
 
     private static final int FAILED = 1;
@@ -81,7 +81,9 @@ class CheckCommandTest {
         assertEquals(withoutSeconds(shards), withoutSeconds(Files.readAllLines(state)));
     }
 
-    /** Its own results it goes on with; those of a measurement would make a page of two runs. */
+    /**
+     * A folder with the command's own results is continued; with results of a measurement its page would show two runs.
+     */
     @Test
     void shouldReplaceAnotherRunOnlyOnRequest() throws Exception {
         Files.writeString(folder.resolve("results.jsonl"), "old");

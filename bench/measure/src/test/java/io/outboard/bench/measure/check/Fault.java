@@ -1,6 +1,6 @@
 package io.outboard.bench.measure.check;
 
-/** What a broken strategy does wrong, and part of what is said of it. */
+/** A fault is what a broken strategy does wrong, with a part of the message that reports it. */
 enum Fault {
     OVERLAP("which aren't all free"),
     OUTSIDE("not all in the region"),

@@ -16,7 +16,7 @@ import net.jqwik.api.constraints.Size;
 import net.jqwik.api.lifecycle.AddLifecycleHook;
 import net.jqwik.api.lifecycle.PropagationMode;
 
-/** The model beside a map of the intervals, which is asked for everything in the simplest way. */
+/** Compares the model with a map of the intervals, which answers every question in the simplest way. */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class IntervalModelProperties {
 
@@ -30,7 +30,7 @@ class IntervalModelProperties {
         compare(granules, 1, numbers);
     }
 
-    /** Enough intervals for several leaves, which divide and merge. */
+    /** There are enough intervals for several leaves, which divide and merge. */
     @Property(tries = 50, edgeCases = EdgeCasesMode.NONE)
     void shouldKnowWhatIsTakenWithManyIntervals(@ForAll @Size(min = 1000, max = 2000) final List<Integer> numbers) {
         compare((1L << 32) - 1, 1L << 22, numbers);
@@ -42,7 +42,7 @@ class IntervalModelProperties {
         slots.clear();
         final int half = numbers.size() / 2;
         for (int step = 0; step < numbers.size(); step++) {
-            // At first more is added than removed, then the other way round.
+            // Intervals are mostly added in the first half, and mostly removed in the second.
             final boolean mostlyAdd = step < half;
             final long number = numbers.get(step) * 0x9E3779B97F4A7C15L;
             final int kind = (int) (number >>> 61);

@@ -19,15 +19,15 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Shards of strategies as they are find nothing; each way to break one is found, by the check that is for it. */
+/** Shards of correct strategies find nothing; each fault of a broken one is found, by the check that is for it. */
 class ShardRunTest {
 
     private static final long SEED = 16;
 
-    /** A kind of region that has room for thousands of blocks. */
+    /** The number of a kind of region that has room for thousands of blocks. */
     private static final long MIDDLING = 5;
 
-    /** Tests have more, for the command line and the pool, which are not whole. */
+    /** Returns the strategies without those that tests add for the command line and the pool, which are incomplete. */
     static List<StrategyProvider> strategies() {
         return Strategies.all().stream()
                 .filter(provider -> !provider.name().startsWith("probing"))
@@ -50,7 +50,7 @@ class ShardRunTest {
         assertEquals(10, strategies().size());
     }
 
-    /** Sixteen times the mean size of a block was more bytes than a long has, and alignments were more, too. */
+    /** Sixteen times the mean size of a block once exceeded a {@code long} of bytes, and so did alignments. */
     @ParameterizedTest
     @ValueSource(longs = {91, 98, 290})
     void shouldAskForNoMoreBytesThanThereAreNumbers(final long number) {
@@ -67,7 +67,7 @@ class ShardRunTest {
         assertTrue(violation.contains(fault.message()), violation);
     }
 
-    /** The counts are what a reader of results has to go by. */
+    /** Readers of results rely on the counts. */
     @ParameterizedTest
     @MethodSource("strategies")
     void shouldNameBlocksByHandleAndTryWrongHandles(final StrategyProvider provider) {

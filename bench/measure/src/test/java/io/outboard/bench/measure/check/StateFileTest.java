@@ -68,7 +68,7 @@ class StateFileTest {
         assertEquals(0, Files.size(file));
     }
 
-    /** Wherever the last line ends: all of the first is there, none of the second. */
+    /** Wherever the file is cut off in its last line, all of the first shard is there, and nothing of the second. */
     @Test
     void shouldCutOffALineThatWasNotFinished() throws IOException {
         writeBoth();
@@ -100,7 +100,9 @@ class StateFileTest {
         assertEquals(-1, Arrays.mismatch(before, Files.readAllBytes(file)));
     }
 
-    /** Of the same commit, as a build of changed sources says it is: the same numbers stood for other operations. */
+    /**
+     * The line names the same commit, as a build of changed sources does, but the numbers stood for other operations.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"", "\"version\":1,", "\"version\":2,", "\"version\":4,"})
     void shouldRefuseShardsOfAnotherVersion(final String version) throws IOException {

@@ -58,7 +58,7 @@ class CompareCommandTest {
         return commandLine.execute(arguments);
     }
 
-    /** A folder of a time when the files ended in .json. */
+    /** The folder is from a time when the files ended in .json. */
     @Test
     void shouldCompareWithAnOldFolder() throws IOException {
         Files.writeString(before.resolve("results.json"), result("paper", "tlsf", 40, 20));
@@ -69,7 +69,7 @@ class CompareCommandTest {
         assertTrue(out.toString().contains("1.100"), out.toString());
     }
 
-    /** Not the new one beside it. */
+    /** The comparison mustn't read the new file beside it. */
     @Test
     void shouldReadTheFileThatIsNamed() throws IOException {
         before = Files.writeString(before.resolve("results.json"), result("paper", "tlsf", 40, 20));

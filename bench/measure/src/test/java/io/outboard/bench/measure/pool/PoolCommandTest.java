@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** {@code outboard pool} as users call it. No GPU is asked for. */
+/** Calls {@code outboard pool} as users do, without a GPU. */
 class PoolCommandTest {
 
     @TempDir
@@ -43,7 +43,8 @@ class PoolCommandTest {
             assertTrue(line.contains("\"reusePolicy\":\"" + policies.get(i) + "\""), line);
             assertTrue(line.contains("\"failures\":0"), line);
         }
-        // A pool that needn't wait makes no garbage at all; rounding hides less than a byte in a thousand operations.
+        // A pool that doesn't have to wait makes no garbage at all; rounding hides less than a byte in a thousand
+        // operations.
         assertTrue(lines.get(1).contains("\"gcBytesPerOp\":0.000"), lines.get(1));
         for (int i = 0; i < 2; i++) {
             assertTrue(lines.get(5 + i).contains("\"threads\":" + (i + 1) + ","), lines.get(5 + i));

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** {@code outboard pool} with several threads, as users call it. No GPU is asked for. */
+/** Calls {@code outboard pool} with several threads, as users do, without a GPU. */
 class PoolThreadsCommandTest {
 
     @TempDir

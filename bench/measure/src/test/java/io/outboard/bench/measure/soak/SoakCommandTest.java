@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** {@code outboard soak} as users call it. No GPU is asked for. */
+/** Calls {@code outboard soak} as users do, without a GPU. */
 class SoakCommandTest {
 
     @TempDir
@@ -42,7 +42,7 @@ class SoakCommandTest {
         assertTrue(Files.readString(folder.resolve("report.html")).contains("TRACKED, 2, simulated"));
     }
 
-    /** Long enough for kernels to be launched. */
+    /** The soak is long enough for kernels to be launched. */
     @Test
     void shouldExitWithOneIfAnythingIsWrong() {
         final CommandRun outcome = CommandRun.of(
@@ -51,7 +51,7 @@ class SoakCommandTest {
         assertEquals(1, outcome.exitCode(), outcome.out());
         assertTrue(outcome.out().contains("IMMEDIATE"), outcome.out());
         assertTrue(outcome.err().contains("before the work ended"), outcome.err());
-        // Beside it the pool may warn of blocks that the end finds in use, where a log goes to the same place.
+        // The pool may also log a warning about blocks in use at the end, to the same stream.
         final long lines = outcome.err()
                 .lines()
                 .filter(line -> line.startsWith("outboard: "))

@@ -12,7 +12,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Real kernels. Its CPU twin is {@link SoakTest}. Facades have one policy in a process, so there is one test. */
+/**
+ * Runs real kernels; the twin without a GPU is {@link SoakTest}. Facades have one policy in a process, so there is one
+ * test.
+ */
 @Tag("gpu")
 class SoakGpuTest {
 

@@ -20,7 +20,7 @@ class SoakTest {
         return new SoakSettings(2, SECONDS, policy, "tlsf", SoakSettings.defaultLimitBytes(2), -1);
     }
 
-    /** Begins where kernels are launched often: the first half second has none. */
+    /** Returns a clock that begins where many kernels are launched: the first half second has none. */
     private static SoakClock clock() {
         final long start = SoakClock.SYSTEM.nowNs() - 1_000_000_000;
         return new SoakClock() {
@@ -47,7 +47,7 @@ class SoakTest {
         assertTrue(result.peakLimboBytes() > 0, result.toString());
     }
 
-    /** Else the test above would prove nothing. */
+    /** Without this test the one above would prove nothing. */
     @Test
     void shouldFindWorkThatImmediateReuseDoesNotWaitFor() throws Exception {
         final Soak.Result result = soak(settings(ReusePolicy.IMMEDIATE));
@@ -57,11 +57,11 @@ class SoakTest {
                 result.violations().toString());
     }
 
-    /** A pool that asks a device which says that all has ended is a pool that doesn't wait. */
+    /** The pool asks a device that always says that all work has ended, so the pool never waits. */
     @ParameterizedTest
     @EnumSource(names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldFindADeviceThatLies(final ReusePolicy policy) throws Exception {
-        // So little memory that what is freed is soon handed out again.
+        // The limit is low, so that freed memory is soon handed out again.
         final SoakSettings settings = new SoakSettings(2, SECONDS, policy, "tlsf", 32L << 20, -1);
         final SoakClock clock = clock();
         final TimedDevice device = new TimedDevice(clock, 3);
@@ -99,7 +99,7 @@ class SoakTest {
         }
     }
 
-    /** Takes one block more than it gives back. */
+    /** This soak takes one block more than it returns. */
     private static final class Leaking implements Session.Shared<UseRecord.Use> {
 
         private final Session.Shared<UseRecord.Use> shared;

@@ -2,7 +2,7 @@ package io.outboard.bench.measure.soak;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Time that passes when it is told to, or waited for. */
+/** The clock's time passes only when a test says so, or when somebody waits for it. */
 final class StoppedClock implements SoakClock {
 
     private final AtomicLong now = new AtomicLong();

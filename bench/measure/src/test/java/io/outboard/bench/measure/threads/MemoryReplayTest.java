@@ -63,7 +63,7 @@ class MemoryReplayTest {
         assertTrue(held.heldBytes() >= held.peakLiveBytes(), held.toString());
     }
 
-    /** Those who wait for the thread that failed must not wait for ever. */
+    /** Threads that wait for the one that failed must stop waiting. */
     @Test
     void shouldFailWithItsThreads() {
         final IllegalStateException thrown = assertTimeoutPreemptively(

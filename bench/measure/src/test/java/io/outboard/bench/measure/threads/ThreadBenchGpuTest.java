@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Memory of a GPU, whoever's it is. Its CPU twin is {@code IsolatedThreadBenchTest}. */
+/** Runs on memory of a GPU, from each kind of supply. The twin without a GPU is {@code IsolatedThreadBenchTest}. */
 @Tag("gpu")
 class ThreadBenchGpuTest {
 

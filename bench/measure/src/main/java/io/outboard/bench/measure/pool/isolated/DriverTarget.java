@@ -7,7 +7,9 @@ import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
 
-/** The facade of the driver's stream-ordered functions. A slot owns one JCuda pointer that is used again. */
+/**
+ * Measures the facade of the driver's stream-ordered functions. Each slot owns one JCuda pointer that is used again.
+ */
 final class DriverTarget extends Target {
 
     private final CUstream stream;

@@ -27,7 +27,7 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 import org.jspecify.annotations.Nullable;
 
-/** Where calls arrive among the classes that a measurement of a pool has for itself. Confined to one thread. */
+/** Implements the bench among the classes that a measurement of a pool loads for itself. Confined to one thread. */
 public final class IsolatedPoolBench implements PoolBench {
 
     private static final String NO_DEVICE = "none";
@@ -37,11 +37,11 @@ public final class IsolatedPoolBench implements PoolBench {
     private final Trace trace;
 
     /**
-     * Nothing is looked for yet.
+     * Makes a bench that looks up nothing until it measures.
      *
      * @param strategy name of the strategy in the pool
      * @param trace what to measure it on
-     * @param maxBlocks how many blocks its tables are to hold, as {@link StrategyOptions#maxBlocks}
+     * @param maxBlocks how many blocks its tables hold, as {@link StrategyOptions#maxBlocks}
      * @throws IllegalArgumentException if the tables can't be of that size
      */
     public IsolatedPoolBench(final String strategy, final Trace trace, final int maxBlocks) {
@@ -93,7 +93,7 @@ public final class IsolatedPoolBench implements PoolBench {
         final CUstream stream = new CUstream();
         final Target target;
         if (policy == ReusePolicy.STREAM_ORDERED) {
-            // Of the runtime, so that there is a context; of nothing, since that is enough.
+            // A free of nothing is enough to make the runtime create a context.
             check("cudaFree", OutboardRuntime.cudaFree(new Pointer()));
             check("cuStreamCreate", JCudaDriver.cuStreamCreate(stream, 0));
             target = new DriverTarget(stream, trace.slots());
@@ -107,7 +107,7 @@ public final class IsolatedPoolBench implements PoolBench {
             if (policy == ReusePolicy.STREAM_ORDERED) {
                 JCudaDriver.cuStreamDestroy(stream);
             }
-            // What is measured next needs the memory.
+            // The next measurement needs the memory.
             Outboard.poolOf(device).ifPresent(used -> used.trimTo(0));
         }
     }

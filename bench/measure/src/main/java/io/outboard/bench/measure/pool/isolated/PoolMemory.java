@@ -7,12 +7,12 @@ import io.outboard.pool.Pool;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What a pool holds of the device. */
+/** This pass measures what a pool holds of the device. */
 final class PoolMemory extends MemoryPass {
 
     private final Supplier<@Nullable Pool> pool;
 
-    /** {@code pool} has none as long as there is none. */
+    /** {@code pool} returns null as long as there is no pool. */
     PoolMemory(final Supplier<@Nullable Pool> pool, final Target target, final Trace trace) {
         super(target, trace);
         this.pool = pool;

@@ -5,7 +5,7 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Strategy;
 import io.outboard.pool.Pool;
 
-/** A pool. */
+/** Measures a pool. */
 final class PoolTarget extends Target {
 
     private static final long STREAM = 0;
@@ -15,7 +15,7 @@ final class PoolTarget extends Target {
     private final long[] addresses;
     private long failures;
 
-    /** {@code ordered}: whether to use the calls that are ordered on a stream, here the default one. */
+    /** {@code ordered} selects the calls that are ordered on a stream, here the default one. */
     PoolTarget(final Pool pool, final boolean ordered, final int slots) {
         this.pool = pool;
         this.ordered = ordered;
@@ -39,7 +39,7 @@ final class PoolTarget extends Target {
         pool.step();
     }
 
-    /** Allocations that found no memory. */
+    /** Returns how many allocations found no memory. */
     long failures() {
         return failures;
     }

@@ -6,7 +6,9 @@ import java.util.stream.Stream;
 import jcuda.Pointer;
 import jcuda.runtime.cudaError;
 
-/** The facade of the runtime. A slot owns one JCuda pointer that is used again for every allocation in it. */
+/**
+ * Measures the facade of the runtime. Each slot owns one JCuda pointer that is used again for every allocation in it.
+ */
 final class RuntimeTarget extends Target {
 
     private final Pointer[] pointers;

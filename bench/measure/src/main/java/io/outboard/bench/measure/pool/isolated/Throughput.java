@@ -15,14 +15,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
-/** Several threads on one pool, each of which does the trace in slots of its own, over and over. */
+/** Runs several threads on one pool; each repeats the trace in slots of its own. */
 final class Throughput {
 
     private static final int ROUNDS = 5;
     private static final long WARM_MILLIS = Passes.shorter(1_000);
     private static final long ROUND_MILLIS = Passes.shorter(500);
 
-    /** Operations between two looks at whether time is over. */
+    /** The number of operations between two checks of the clock. */
     private static final int CHUNK = 1_000;
 
     private final Pool pool;
@@ -38,7 +38,7 @@ final class Throughput {
         this.slotsLeft = Replay.slotsLeft(trace);
     }
 
-    /** Of all threads together, the median of the rounds. */
+    /** Returns the operations a second of all threads together, the median of the rounds. */
     double operationsASecond() throws InterruptedException {
         final ExecutorService executor = Executors.newFixedThreadPool(threads);
         try {
@@ -81,7 +81,7 @@ final class Throughput {
         return sum;
     }
 
-    /** One thread's operations a second, the frees at the end left out. */
+    /** Returns one thread's operations a second, without the frees at the end. */
     private double work() {
         final PoolTarget target = new PoolTarget(pool, false, trace.slots());
         final long[] operations = trace.operations();
@@ -106,7 +106,7 @@ final class Throughput {
         return done / seconds;
     }
 
-    /** Frees what is in use after so many operations. */
+    /** Frees the blocks that are in use after that many operations. */
     private void freeAll(final Target target, final int operationsDone) {
         final boolean[] full = new boolean[trace.slots()];
         for (int i = 0; i < operationsDone; i++) {

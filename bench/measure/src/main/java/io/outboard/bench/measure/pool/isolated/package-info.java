@@ -1,6 +1,6 @@
 /**
- * The loops that measure a pool. Every measurement gets these classes, and the pool's, defined anew; nothing outside
- * names them but by {@code Isolation}.
+ * This package has the loops that measure a pool. Every measurement defines these classes, and the pool's, anew; code
+ * outside reaches them only by {@code Isolation}.
  */
 @NullMarked
 package io.outboard.bench.measure.pool.isolated;

@@ -1,6 +1,9 @@
 package io.outboard.bench.measure.threads.isolated;
 
-/** Numbers instead of blocks: what is left is what the benchmark itself takes, such as handing blocks on. */
+/**
+ * Supplies numbers instead of blocks, which leaves only the time of the benchmark itself, such as that of handing
+ * blocks on.
+ */
 final class BareSupply implements Supply {
 
     @Override

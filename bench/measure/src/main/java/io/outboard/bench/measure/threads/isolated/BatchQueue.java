@@ -3,12 +3,12 @@ package io.outboard.bench.measure.threads.isolated;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Batches of addresses, from any thread to any thread: a mutex and a list, as in the benchmark that it is for. Safe for
- * any number of threads; no garbage.
+ * A queue takes batches of addresses from any thread to any thread: a mutex and a list, as in the benchmark of its
+ * workload. Safe for any number of threads; no garbage.
  */
 final class BatchQueue {
 
-    /** Looked at so often while it waits, a thread sees soon enough that time is over. */
+    /** The time after which a waiting thread checks whether the round is over. */
     private static final long WAIT_MILLIS = 2;
 
     private final long[][] batches;
@@ -18,7 +18,7 @@ final class BatchQueue {
         batches = new long[capacity][];
     }
 
-    /** Puts a batch, which there is room for. */
+    /** Puts a batch; there must be room for it. */
     synchronized void put(final long[] batch) {
         batches[count++] = batch;
         notify();
@@ -35,7 +35,7 @@ final class BatchQueue {
         return batches[--count];
     }
 
-    /** Takes one without waiting; null if there is none. */
+    /** Takes a batch without waiting; null if there is none. */
     synchronized long @Nullable [] takeNow() {
         return count == 0 ? null : batches[--count];
     }

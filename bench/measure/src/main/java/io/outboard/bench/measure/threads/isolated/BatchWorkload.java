@@ -7,8 +7,9 @@ import java.util.List;
 import java.util.function.LongConsumer;
 
 /**
- * Batches of blocks through one queue; see {@code ThreadProfile.XMALLOC}. Even workers allocate. Twice as many batches
- * as pairs go round between the full and the empty ones, so that neither half gets far ahead.
+ * Threads pass batches of blocks through one queue; see {@code ThreadProfile.XMALLOC}. Workers with even numbers
+ * allocate. There are twice as many batches as pairs of workers, full and empty ones together, so that neither half
+ * gets far ahead.
  */
 final class BatchWorkload extends Workload {
 
@@ -52,7 +53,7 @@ final class BatchWorkload extends Workload {
                     drain(batch, blocks);
                 }
             } finally {
-                // Also what is half full, so that its blocks are found.
+                // A batch that is half full is put, too, so that its blocks are found.
                 to.put(batch);
             }
             tally.operations += batch.length;
@@ -66,7 +67,8 @@ final class BatchWorkload extends Workload {
     }
 
     /**
-     * One that is half full, since its thread failed, must not make this thread fail as well, which would be blamed.
+     * Frees the blocks of a batch. A batch is half full if its thread failed; it must not make this thread fail as
+     * well, since this thread would be blamed.
      */
     private static void drain(final long[] batch, final Blocks blocks) {
         for (int i = 0; i < batch.length && batch[i] != Blocks.NO_BLOCK; i++) {

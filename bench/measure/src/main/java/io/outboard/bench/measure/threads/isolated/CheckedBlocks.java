@@ -1,6 +1,6 @@
 package io.outboard.bench.measure.threads.isolated;
 
-/** Memory that is compared with all that is in use. */
+/** Compares each block with all that are in use. */
 final class CheckedBlocks extends Blocks {
 
     private final Blocks blocks;
@@ -18,7 +18,7 @@ final class CheckedBlocks extends Blocks {
         return address;
     }
 
-    /** The mark goes first: as soon as the pool knows, another thread may have the block. */
+    /** Clears the mark before the free: as soon as the pool has the block, another thread may get it. */
     @Override
     void free(final long address) {
         shadow.freed(address);

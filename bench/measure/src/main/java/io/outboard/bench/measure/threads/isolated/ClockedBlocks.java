@@ -2,7 +2,7 @@ package io.outboard.bench.measure.threads.isolated;
 
 import io.outboard.bench.cli.common.Latencies;
 
-/** Memory with a clock around each operation, and a recorder for this thread alone. */
+/** Times each operation, with a recorder for this thread alone. */
 final class ClockedBlocks extends Blocks {
 
     private final Blocks blocks;

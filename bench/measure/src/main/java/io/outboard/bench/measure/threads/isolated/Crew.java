@@ -11,15 +11,15 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.UnaryOperator;
 
 /**
- * The threads of a workload, the same ones in each round, others that never stop, and such as launch kernels. Confined
- * to one thread; that of the command, which only waits.
+ * A crew is the threads of a workload, the same ones in each round, together with others that never stop and with
+ * threads that launch kernels. Confined to one thread, the command's, which only waits.
  */
 final class Crew implements AutoCloseable {
 
-    /** Between two looks of the waiting thread at what is held. */
+    /** The time between two samples of the held bytes by the waiting thread. */
     private static final long LOOK_MILLIS = 5;
 
-    /** A round that takes so much longer than it should hangs. */
+    /** The seconds after a round's end when it counts as hanging. */
     private static final long PATIENCE_SECONDS = 60;
 
     private final Supply supply;
@@ -32,20 +32,20 @@ final class Crew implements AutoCloseable {
     private volatile boolean closed;
 
     /**
-     * What a round gave.
+     * The outcome of a round.
      *
      * @param operations of all workers together
      * @param opsPerSecond likewise
      * @param gcBytesPerOp garbage an operation
-     * @param cpuNsPerOp time on a core an operation
+     * @param cpuNsPerOp core time an operation
      */
     record Outcome(long operations, double opsPerSecond, double gcBytesPerOp, double cpuNsPerOp) {}
 
     private record Work(Workload.Tally tally, double seconds) {}
 
     /**
-     * {@code wrapper} is put around each worker's blocks; {@code otherThreads} and {@code launchers} run till the crew
-     * is closed.
+     * {@code wrapper} wraps each worker's blocks; {@code otherThreads} and {@code launchers} run until the crew is
+     * closed.
      */
     Crew(
             final Supply supply,
@@ -67,17 +67,17 @@ final class Crew implements AutoCloseable {
         }
     }
 
-    /** Without a pause: a program's other threads compute. */
+    /** Keeps a core busy without a pause, as a program's other threads do that compute. */
     private void spin() {
         while (!closed) {
-            // The volatile read is the work.
+            // The condition's volatile read is the work.
         }
     }
 
     /**
      * Lets all workers work for a while, and frees nothing. Where other programs have the cores, a short round may be
-     * over before a worker has done anything; that says nothing of what is measured, so such a round is done again, for
-     * longer.
+     * over before a worker has done anything. Such a round says nothing about what is measured, so it is repeated with
+     * a longer time.
      *
      * @param look runs every few milliseconds, and at the end
      * @throws IllegalStateException if a worker failed, or none did anything in a minute
@@ -137,7 +137,7 @@ final class Crew implements AutoCloseable {
 
     private Work work(final int worker, final Round round) throws InterruptedException {
         if (blocks[worker] == null) {
-            // Made by its thread: what it writes to lies beside what that thread writes to, and nobody else.
+            // The worker's own thread makes its blocks, so that what it writes to lies apart from what others write to.
             blocks[worker] = wrapper.apply(supply.blocks());
         }
         final Workload.Tally tally = new Workload.Tally();
@@ -147,19 +147,19 @@ final class Crew implements AutoCloseable {
             final long start = System.nanoTime();
             workload.work(worker, blocks[worker], round, tally);
             final double seconds = (System.nanoTime() - start) / 1e9;
-            // Workers that start threads count what these take themselves, and not that of starting them.
+            // Workers that start threads count the time of those threads themselves, without that of starting them.
             if (!workload.metersItself()) {
                 meter.stop(tally);
             }
             return new Work(tally, seconds);
         } finally {
-            // Also the others' round if this worker failed.
+            // The round ends for the other workers, too, if this one failed.
             round.end();
         }
     }
 
     /**
-     * Frees what is in use.
+     * Frees all blocks in use.
      *
      * @throws IllegalStateException if blocks are in use nevertheless
      */

@@ -8,22 +8,22 @@ import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUstream;
 
 /**
- * Blocks by CUDA's functions, the driver's own or the facades'. A thread has some pointers, into which it writes
- * addresses in turn.
+ * Allocates and frees by CUDA's functions, the driver's own or the facades'. A thread has some pointers, into which it
+ * writes addresses in turn.
  */
 final class CudaBlocks extends Blocks {
 
-    /** Allocates; one that isn't stream-ordered doesn't look at the stream. */
+    /** A function that allocates; one that isn't stream-ordered ignores the stream. */
     interface Allocation {
         int call(CUdeviceptr pointer, long sizeBytes, CUstream stream);
     }
 
-    /** Frees, likewise. */
+    /** A function that frees; one that isn't stream-ordered ignores the stream. */
     interface Free {
         int call(CUdeviceptr pointer, CUstream stream);
     }
 
-    /** What is called, under which name, and what its codes are called. */
+    /** The functions to call, their names, and the names of their result codes. */
     record Functions(
             IntUnaryOperator setDevice,
             String allocationName,
@@ -38,7 +38,10 @@ final class CudaBlocks extends Blocks {
     private final int device;
     private final CUstream stream;
 
-    /** As a program has one for each block; and so that no two threads write to one cache line. */
+    /**
+     * The pointers are many, since a program has one for each block, and since no two threads should write to one cache
+     * line.
+     */
     private final CUdeviceptr[] pointers = new CUdeviceptr[POINTERS];
 
     private int next;
@@ -65,7 +68,7 @@ final class CudaBlocks extends Blocks {
         check(functions.freeName, functions.free.call(pointer, stream));
     }
 
-    /** Makes the device's primary context the thread's, also a new thread's. */
+    /** Returns the next pointer, after making the device's primary context current if the thread is a new one. */
     private CUdeviceptr pointer() {
         final Thread current = Thread.currentThread();
         if (user != current) {

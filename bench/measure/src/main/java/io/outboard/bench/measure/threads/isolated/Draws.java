@@ -4,8 +4,8 @@ import io.outboard.bench.cli.trace.SplitMix64;
 import io.outboard.bench.measure.threads.ThreadSettings;
 
 /**
- * One thread's random choices, drawn beforehand and repeated in a circle, so that drawing isn't measured: a slot and a
- * size each. Confined to one thread at a time.
+ * The random choices of one thread, a slot and a size each, are drawn beforehand and repeated in a circle, so that
+ * drawing isn't measured. Confined to one thread at a time.
  */
 final class Draws {
 
@@ -16,7 +16,7 @@ final class Draws {
     private final long[] draws = new long[COUNT];
     private int next;
 
-    /** {@code seed}: another one gives another circle; the same, the same. */
+    /** {@code seed} decides the choices. */
     Draws(final ThreadSettings settings, final int slots, final long seed) {
         final SplitMix64 random = new SplitMix64(seed);
         final double logSmallest = Math.log((double) settings.smallestBytes());
@@ -29,7 +29,7 @@ final class Draws {
         }
     }
 
-    /** The next pair of choices. */
+    /** Returns the next pair of choices. */
     long next() {
         next = (next + 1) & (COUNT - 1);
         return draws[next];

@@ -11,8 +11,8 @@ import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The driver's own functions; {@code cuMemAllocAsync} on {@link ThreadStreams}.
- * An allocator of one slot is kept open meanwhile: it keeps the context, and the driver's pool from giving memory back.
+ * Supplies memory by the driver's own functions; {@code cuMemAllocAsync} uses {@link ThreadStreams}. An allocator of
+ * one slot is kept open meanwhile: it keeps the context, and keeps the driver's pool from returning memory.
  */
 final class DriverSupply implements Supply {
 

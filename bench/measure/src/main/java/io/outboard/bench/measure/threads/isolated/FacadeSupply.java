@@ -15,7 +15,10 @@ import jcuda.driver.CUstream;
 import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
-/** The facades: the runtime's synchronous functions, or, if stream-ordered, the driver's on {@link ThreadStreams}. */
+/**
+ * Supplies memory by the facades: the runtime's synchronous functions, or, if stream-ordered, the driver's on
+ * {@link ThreadStreams}.
+ */
 final class FacadeSupply implements Supply {
 
     private static final CudaBlocks.Functions RUNTIME = new CudaBlocks.Functions(
@@ -43,7 +46,7 @@ final class FacadeSupply implements Supply {
         Outboard.configure(
                 OutboardOptions.ofProperties().withStrategy(settings.strategy()).withReuse(policy));
         check("cudaSetDevice", OutboardRuntime.cudaSetDevice(device));
-        // Of nothing, since that is enough for a context to be there.
+        // A free of nothing is enough to make the runtime create a context.
         check("cudaFree", OutboardRuntime.cudaFree(new Pointer()));
         streams = policy == ReusePolicy.STREAM_ORDERED ? new ThreadStreams(settings) : null;
     }
@@ -87,7 +90,7 @@ final class FacadeSupply implements Supply {
         if (streams != null) {
             streams.close();
         }
-        // What is measured next needs the memory.
+        // The next measurement needs the memory.
         Outboard.poolOf(device).ifPresent(pool -> pool.trimTo(0));
     }
 

@@ -8,19 +8,19 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** Where calls arrive among the classes that a pass has for itself. Confined to one thread. */
+/** Implements the bench among the classes that a pass loads for itself. Confined to one thread. */
 public final class IsolatedThreadBench implements ThreadBench {
 
     private static final int ROUNDS = 3;
 
     /**
-     * More than are measured: the compiler shares the cores with what is measured, and until it has compiled a method
-     * for good, that counts its calls in a place where all threads write. Each round's end makes it compile some
-     * methods once more.
+     * The rounds that warm up, which are more than those that are measured: the compiler shares the cores with what is
+     * measured, and code that isn't finally compiled counts its calls at an address to which all threads write. Each
+     * round's end makes the compiler compile some methods once more.
      */
     private static final int WARM_ROUNDS = 5;
 
-    /** So many blocks are looked at, unless that takes too many rounds. */
+    /** The number of blocks that are checked, unless that takes too many rounds. */
     private static final long CHECKED_BLOCKS = 20_000;
 
     private static final int MOST_CHECKING_ROUNDS = 10;
@@ -105,7 +105,7 @@ public final class IsolatedThreadBench implements ThreadBench {
                     return new ClockedBlocks(blocks, allocate, free);
                 })) {
             warmUp(crew);
-            // Between rounds nobody records.
+            // Nobody records between rounds, so the histograms can be reset.
             allocations.forEach(latencies -> latencies.histogram().reset());
             frees.forEach(latencies -> latencies.histogram().reset());
             crew.run(ROUNDS * settings.roundMillis(), () -> {});

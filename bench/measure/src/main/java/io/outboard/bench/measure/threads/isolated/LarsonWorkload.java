@@ -6,12 +6,13 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongConsumer;
 
-/** Threads that end and leave their blocks to a successor; see {@code ThreadProfile.LARSON}. */
+/** Threads end and leave their blocks to a successor; see {@code ThreadProfile.LARSON}. */
 final class LarsonWorkload extends Workload {
 
     /**
-     * Replacements after which a thread ends: a thread's start, some 60 microseconds, is then a hundredth of its time,
-     * and threads still come and go a hundred times a second. Larson and Krishnan's program has 100 rounds of 5000.
+     * The replacements after which a thread ends: a thread's start, some 60 microseconds, is then a hundredth of its
+     * time, and threads still start and end a hundred times a second. Larson and Krishnan's program has 100 rounds of
+     * 5000.
      */
     private static final int REPLACEMENTS_A_THREAD = 50_000;
 
@@ -28,7 +29,7 @@ final class LarsonWorkload extends Workload {
         return slots.size();
     }
 
-    /** The worker's own thread only starts one after the other. */
+    /** Starts one thread after the other; the worker's own thread does nothing else. */
     @Override
     void work(final int worker, final Blocks blocks, final Round round, final Tally tally) throws InterruptedException {
         final AtomicReference<Throwable> failure = new AtomicReference<>();

@@ -14,9 +14,9 @@ import jcuda.runtime.JCuda;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that launch empty kernels without pause, each to a stream of its own, as those of a busy program do. All that
- * they need is made before the first of them runs, since beside them making a stream may take seconds. Confined to one
- * thread.
+ * Launchers are threads that launch empty kernels without pause, each on a stream of its own, as the threads of a busy
+ * program do. All that they need is made before the first of them runs, since making a stream beside them may take
+ * seconds. Confined to one thread.
  */
 final class Launchers implements AutoCloseable {
 
@@ -36,14 +36,14 @@ final class Launchers implements AutoCloseable {
     private final @Nullable KernelModule module;
     private volatile boolean closed;
 
-    /** So many threads; with none of them {@code device} isn't looked at. */
+    /** Starts {@code count} threads; if there are none, {@code device} isn't used. */
     Launchers(final int device, final int count) {
         if (count == 0) {
             module = null;
             return;
         }
         check("cudaSetDevice", JCuda.cudaSetDevice(device));
-        // Of nothing, since that is enough for a context to be there.
+        // A free of nothing is enough to make the runtime create a context.
         check("cudaFree", JCuda.cudaFree(new Pointer()));
         final CUcontext context = new CUcontext();
         check("cuCtxGetCurrent", JCudaDriver.cuCtxGetCurrent(context));
@@ -74,7 +74,7 @@ final class Launchers implements AutoCloseable {
         }
     }
 
-    /** Returns when what was launched has run. */
+    /** Returns when all launched kernels have run. */
     @Override
     public void close() {
         closed = true;
@@ -90,7 +90,7 @@ final class Launchers implements AutoCloseable {
         }
     }
 
-    /** It ends with its next launch. */
+    /** Waits for a thread, which ends with its next launch. */
     private static void join(final Thread thread) {
         boolean interrupted = false;
         while (thread.isAlive()) {

@@ -4,7 +4,7 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 
 /**
- * What the calling thread uses up between two moments: bytes of garbage, and time on a core. Confined to one thread.
+ * Measures what the calling thread uses between two moments: bytes of garbage, and core time. Confined to one thread.
  */
 final class Meter {
 
@@ -13,7 +13,7 @@ final class Meter {
     private long bytes;
     private long cpuNs;
 
-    /** The first questions make garbage themselves, so they are asked here. */
+    /** Asks for the counters once, since the first calls make garbage themselves. */
     Meter() {
         threads.getCurrentThreadCpuTime();
         threads.getCurrentThreadAllocatedBytes();
@@ -26,7 +26,7 @@ final class Meter {
         bytes = threads.getCurrentThreadAllocatedBytes();
     }
 
-    /** Adds what was used up since the start. */
+    /** Adds what the thread used since the start. */
     void stop(final Workload.Tally tally) {
         tally.garbageBytes += threads.getCurrentThreadAllocatedBytes() - bytes - askingBytes;
         tally.cpuNs += threads.getCurrentThreadCpuTime() - cpuNs;

@@ -5,14 +5,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongConsumer;
 
-/** Producers that allocate, consumers that free; see {@code ThreadProfile.PAIRS}. Even workers are producers. */
+/** Producers allocate and consumers free; see {@code ThreadProfile.PAIRS}. Workers with even numbers are producers. */
 final class PairsWorkload extends Workload {
 
     private final List<Ring> rings = new ArrayList<>();
     private final List<Draws> draws = new ArrayList<>();
 
     PairsWorkload(final ThreadSettings settings) {
-        // As many as are live a thread, or a little more: the ring is what bounds them.
+        // The ring limits how many blocks are live: as many as a thread should have, or a little more.
         final int capacity = Math.max(2, Integer.highestOneBit(2 * settings.liveBlocks() - 1));
         for (int i = 0; i < settings.threads(); i++) {
             rings.add(new Ring(capacity));
@@ -37,7 +37,7 @@ final class PairsWorkload extends Workload {
 
     private static void produce(
             final Ring ring, final Draws draws, final Blocks blocks, final Round round, final Tally tally) {
-        // Counted in a local: tallies of neighbours may share a cache line.
+        // The count is in a local variable, since tallies of neighbours may share a cache line.
         long operations = 0;
         while (!round.isOver()) {
             final long address = blocks.allocate(Draws.bytes(draws.next()));
@@ -48,7 +48,7 @@ final class PairsWorkload extends Workload {
                 offered = ring.offer(address);
             }
             if (!offered) {
-                // Nobody makes room any more.
+                // The consumer has stopped, so there will be no room.
                 blocks.free(address);
             }
         }

@@ -11,16 +11,19 @@ import io.outboard.pool.PoolBuilder;
 import io.outboard.pool.ReusePolicy;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A pool, over addresses that nothing backs and a device that is always idle, or over a GPU. */
+/** Supplies memory by a pool, either over addresses with a device that is always idle, or over a GPU. */
 final class PoolSupply implements Supply {
 
-    /** Of what a GPU has free, as the facades do. */
+    /** The share of a GPU's free memory that the pool may hold, as for the facades. */
     private static final double DEVICE_SHARE = 0.8;
 
     private final MemorySource source;
     private final Pool pool;
 
-    /** Handles of streams are below this: of a device, the default one alone. 0 if blocks are of no stream. */
+    /**
+     * The number of streams; handles of streams are less. A device has the default stream alone. 0 if blocks belong to
+     * no stream.
+     */
     private final int streams;
 
     private final AtomicInteger given = new AtomicInteger();

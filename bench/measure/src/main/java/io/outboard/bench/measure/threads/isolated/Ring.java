@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Addresses from one thread to another, in order, as many as it has room for.
+ * A ring hands addresses from one thread to another, in order, as many as it has room for.
  *
  * <pre>
  *   counters  ....... | produced, consumed as the producer saw it last | ....... | consumed, produced as ... | .......
@@ -12,9 +12,9 @@ import java.lang.invoke.VarHandle;
  *   slots     [ 0 | a | b | c | 0 | 0 ]        an address, or 0 for an empty slot isn't needed: the counters tell
  * </pre>
  *
- * <p>Each side writes one counter and reads the other's only when its last copy of it says that there is no room, or
- * nothing to take. Two cache lines and a line that the processor fetches with them lie between the sides, else each
- * would take the other's line away on every block. Safe for one producer and one consumer. No garbage.
+ * <p>Each side writes one counter, and reads the other's only when its last copy says that there is no room, or nothing
+ * to take. Two cache lines, and the line that the processor prefetches with them, lie between the sides; otherwise each
+ * side would take the other's line away on every block. Safe for one producer and one consumer. No garbage.
  */
 final class Ring {
 
@@ -29,7 +29,7 @@ final class Ring {
     private final long[] slots;
     private final long[] counters = new long[COUNTERS_LENGTH];
 
-    /** {@code capacity}: a power of two. */
+    /** {@code capacity} is a power of two. */
     Ring(final int capacity) {
         if (Integer.bitCount(capacity) != 1) {
             throw new IllegalArgumentException("capacity=" + capacity + " must be a power of two");
@@ -37,7 +37,7 @@ final class Ring {
         slots = new long[capacity];
     }
 
-    /** By the producer: hands an address on, or says that there is no room. */
+    /** Hands an address on, or returns false if there is no room; only the producer calls it. */
     boolean offer(final long address) {
         final long produced = counters[PRODUCED];
         if (produced - counters[CONSUMED_SEEN] == slots.length) {
@@ -48,12 +48,12 @@ final class Ring {
             }
         }
         slots[(int) produced & (slots.length - 1)] = address;
-        // Release; pairs with the acquire in poll: the address is there before the counter says so.
+        // Release; pairs with the acquire in poll: the address is written before the counter.
         COUNTERS.setRelease(counters, PRODUCED, produced + 1);
         return true;
     }
 
-    /** By the consumer: the next address, or {@link Blocks#NO_BLOCK} if there is none. */
+    /** Returns the next address, or {@link Blocks#NO_BLOCK} if there is none; only the consumer calls it. */
     long poll() {
         final long consumed = counters[CONSUMED];
         if (consumed == counters[PRODUCED_SEEN]) {

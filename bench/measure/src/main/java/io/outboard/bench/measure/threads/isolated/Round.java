@@ -1,9 +1,12 @@
 package io.outboard.bench.measure.threads.isolated;
 
-/** How long threads go on: until somebody says so, or one of them fails. Safe for any number of threads. */
+/**
+ * A round tells threads how long they go on: until the round is ended, or one of them fails. Safe for any number of
+ * threads.
+ */
 final class Round {
 
-    /** Looks at a full or empty queue before a thread lets another have the core. */
+    /** The number of times that a thread looks at a full or empty queue before it yields the core. */
     private static final int SPINS = 64;
 
     private volatile boolean over;
@@ -16,8 +19,11 @@ final class Round {
         over = true;
     }
 
-    /** For loops that wait for another thread, which may need this one's core: the {@code waits}-th time. */
-    // With more threads than cores, the one that is waited for may have none. Parking instead would take 50
+    /**
+     * Waits a little, in a loop that waits for another thread, which may need this one's core; {@code waits} counts the
+     * loop's passes.
+     */
+    // With more threads than cores, the thread that the loop waits for may have none. Parking instead would take 50
     // microseconds.
     @SuppressWarnings("ThreadPriorityCheck")
     static void pause(final int waits) {

@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Which granules of 256 bytes are in use, found out without the pool: a mark for each, set by who gets a block and
- * cleared by who frees it, before the pool hears of the free.
+ * The shadow knows which granules of 256 bytes are in use, independently of the pool. It has a mark for each granule;
+ * whoever gets a block sets its marks, and whoever frees it clears them before the pool hears of the free.
  *
  * <pre>
  *   pages   address / 4 MiB -> [ 0 | 0 | 1 | 1 | 1 | 0 | ... ]   a mark a granule
@@ -34,7 +34,7 @@ final class Shadow {
     private final AtomicLong peakLiveBytes = new AtomicLong();
 
     /**
-     * A block was handed out.
+     * Records that a block was handed out.
      *
      * @throws IllegalStateException if a part of it is in use, or its address isn't a multiple of 256
      */
@@ -54,7 +54,7 @@ final class Shadow {
     }
 
     /**
-     * A block is about to be freed.
+     * Records that a block is about to be freed.
      *
      * @throws IllegalStateException if none starts there
      */
@@ -83,12 +83,12 @@ final class Shadow {
         }
     }
 
-    /** Blocks that were handed out. */
+    /** Returns how many blocks were handed out. */
     long blocks() {
         return blocks.get();
     }
 
-    /** Requested bytes in use at once, at most. */
+    /** Returns the most bytes that were in use at once, as requested. */
     long peakLiveBytes() {
         return peakLiveBytes.get();
     }

@@ -4,7 +4,9 @@ import io.outboard.bench.measure.threads.ThreadSettings;
 import java.util.Arrays;
 import java.util.function.LongConsumer;
 
-/** Blocks in numbered slots, and the choices that replace them. Confined to one thread at a time. */
+/**
+ * A thread's blocks lie in numbered slots, and are replaced by its random choices. Confined to one thread at a time.
+ */
 final class Slots {
 
     private final long[] addresses;
@@ -16,7 +18,7 @@ final class Slots {
     }
 
     /**
-     * Frees what is in a random slot, if anything is, and allocates into it; so many times.
+     * Frees the block in a random slot, if there is one, and allocates into the slot; repeats this {@code times} times.
      *
      * @return operations
      */
@@ -27,7 +29,7 @@ final class Slots {
             final int slot = Draws.slot(draw);
             final long old = addresses[slot];
             if (old != Blocks.NO_BLOCK) {
-                // Empty before the free: whatever that throws, nobody frees the block a second time.
+                // The slot is emptied before the free: if the free throws, nobody frees the block a second time.
                 addresses[slot] = Blocks.NO_BLOCK;
                 blocks.free(old);
                 operations++;

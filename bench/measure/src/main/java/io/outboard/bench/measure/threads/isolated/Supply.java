@@ -2,10 +2,10 @@ package io.outboard.bench.measure.threads.isolated;
 
 import io.outboard.bench.measure.threads.ThreadSettings;
 
-/** Where threads' blocks come from. Safe for any number of threads. */
+/** A supply is where threads get their blocks. Safe for any number of threads. */
 interface Supply extends AutoCloseable {
 
-    /** Opens what the settings ask for. */
+    /** Opens the supply that the settings ask for. */
     static Supply open(final ThreadSettings settings) {
         return switch (settings.kind()) {
             case POOL -> PoolSupply.open(settings);
@@ -15,22 +15,22 @@ interface Supply extends AutoCloseable {
         };
     }
 
-    /** The same memory for one more thread. */
+    /** Returns the memory as one more thread sees it. */
     Blocks blocks();
 
-    /** What is held of the device, in bytes; 0 if that isn't known. */
+    /** Returns the bytes that are held of the device; 0 if that isn't known. */
     long heldBytes();
 
-    /** What waits in limbo, in bytes; 0 if there is no such thing. */
+    /** Returns the bytes in limbo; 0 if there is no limbo. */
     long limboBytes();
 
-    /** Blocks in use; 0 if that isn't known. */
+    /** Returns the number of blocks in use; 0 if that isn't known. */
     long liveBlocks();
 
-    /** Questions to the device so far; 0 if that isn't known. */
+    /** Returns how often the device was asked so far; 0 if that isn't known. */
     long synchronizations();
 
-    /** All blocks have been freed. */
+    /** Closes the supply; all blocks have been freed before. */
     @Override
     void close();
 }

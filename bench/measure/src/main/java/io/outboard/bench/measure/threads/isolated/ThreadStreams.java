@@ -10,8 +10,9 @@ import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 
 /**
- * Streams of a device: one for each thread where blocks stay with their threads, else one for all, since blocks go from
- * thread to thread. They are made beforehand: to make one later, beside threads that launch, would take seconds.
+ * Makes the streams of a device: one for each thread where blocks stay with their threads, otherwise a single one for
+ * all, since blocks go from thread to thread. All streams are made beforehand, since making a stream beside threads
+ * that launch would take seconds.
  */
 final class ThreadStreams implements AutoCloseable {
 
@@ -26,12 +27,12 @@ final class ThreadStreams implements AutoCloseable {
         }
     }
 
-    /** How many streams there are. */
+    /** Returns the number of streams. */
     static int count(final ThreadSettings settings) {
         return settings.profile() == ThreadProfile.OWN ? settings.threads() + settings.others() : 1;
     }
 
-    /** For one more thread. */
+    /** Returns the stream for one more thread. */
     CUstream next() {
         return streams[given.getAndIncrement() % streams.length];
     }

@@ -1,6 +1,6 @@
 /**
- * The threads that use a pool, and what they do with it. Every pass gets these classes, and the pool's, defined anew;
- * nothing outside names them but by {@code Isolation}.
+ * This package has the threads that use a pool, and what they do with it. Every pass defines these classes, and the
+ * pool's, anew; code outside reaches them only by {@code Isolation}.
  */
 @NullMarked
 package io.outboard.bench.measure.threads.isolated;

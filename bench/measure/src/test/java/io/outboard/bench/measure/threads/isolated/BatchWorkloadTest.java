@@ -27,7 +27,7 @@ class BatchWorkloadTest {
             20,
             10);
 
-    /** Else the other thread would fail too, and be blamed for it. */
+    /** Otherwise the other thread would fail, too, and be blamed for it. */
     @Test
     void shouldFreeWhatAFailedThreadLeftAndNoMore() {
         final int served = 3;

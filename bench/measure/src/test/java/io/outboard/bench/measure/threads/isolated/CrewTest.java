@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class CrewTest {
 
-    /** As on a machine that is busy with something else: the round is over before the worker has a core. */
+    /** The workload is late, as on a machine that is busy: the round is over before the worker has a core. */
     private static final class LateWorkload extends Workload {
 
         private final AtomicInteger rounds = new AtomicInteger();
@@ -30,7 +30,7 @@ class CrewTest {
 
         @Override
         void forEachLeft(final LongConsumer address) {
-            // Nothing is in use.
+            // No blocks are in use.
         }
     }
 

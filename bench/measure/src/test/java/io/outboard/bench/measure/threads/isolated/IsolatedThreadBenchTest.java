@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Each profile on a pool that is right, and on memory that isn't. */
+/** Runs each profile on a pool that is right, and on memory that is wrong. */
 class IsolatedThreadBenchTest {
 
     private static final long MIB = 1L << 20;
@@ -52,7 +52,7 @@ class IsolatedThreadBenchTest {
     void shouldMeasureEveryProfile(final ThreadProfile profile) throws Exception {
         ThreadBench.Speed speed = new IsolatedThreadBench(settings(profile)).speed();
         for (int millis = 40; millis < 3000 && speed.opsPerSecond() == 0; millis *= 4) {
-            // A machine that is busy with other things had no time for it.
+            // A machine that is busy with other things had no time for a round.
             speed = new IsolatedThreadBench(settings(profile, millis)).speed();
         }
         final ThreadBench.Clocked clocked = new IsolatedThreadBench(settings(profile, 100)).clocked();
@@ -63,7 +63,7 @@ class IsolatedThreadBenchTest {
         assertTrue(clocked.free().percentile(Percentile.MAX) > 0);
     }
 
-    /** The same address again and again, as a pool that lost a write would. */
+    /** The memory has the same address again and again, as from a pool that lost a write. */
     @ParameterizedTest
     @EnumSource
     void shouldFailIfABlockIsHandedOutTwice(final ThreadProfile profile) {
@@ -80,7 +80,7 @@ class IsolatedThreadBenchTest {
         assertTrue(String.valueOf(thrown.getMessage()).startsWith("a thread failed: "), thrown.getMessage());
     }
 
-    /** Blocks that begin where others are, a granule further on. */
+    /** The memory has blocks that begin one granule behind the start of others. */
     @ParameterizedTest
     @EnumSource
     void shouldFailIfBlocksOverlap(final ThreadProfile profile) {
@@ -118,7 +118,7 @@ class IsolatedThreadBenchTest {
         assertEquals("liveBlocks=3 must be 0 when all has been freed", thrown.getMessage());
     }
 
-    /** Memory that makes addresses up. */
+    /** The memory has addresses that it makes up. */
     private abstract static class WrongSupply implements Supply {
 
         abstract long address();

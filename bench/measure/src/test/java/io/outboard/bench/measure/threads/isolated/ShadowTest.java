@@ -15,7 +15,7 @@ class ShadowTest {
 
     private final Shadow shadow = new Shadow();
 
-    /** The first block lies from 1024 before a page's end to 1024 behind it. */
+    /** The first block reaches from 1024 bytes before a page's end to 1024 bytes behind it. */
     @ParameterizedTest
     @CsvSource({"-1024,1", "-2048,1025", "1023,1", "0,256", "-4096,8192"})
     void shouldFindAnOverlap(final long offset, final long sizeBytes) {
