@@ -10,11 +10,11 @@ import java.time.Duration;
 /**
  * Uses a heap until it is no longer fresh, and leaves it empty. Confined to one thread.
  *
- * <p>The recipe: {@value #LAUNCHES} launches of {@value #THREADS} threads, all of which allocate. In each launch a
- * thread acts with probability 0.75: it allocates if it holds nothing, and else frees what it holds. Sizes are from
- * {@value #LEAST} bytes to 64 KiB, as many in each octave, so that half of them are below 512 bytes and the mean is 7
- * KiB: some 70 MB are in use, and a heap of 2 GiB is gone through 25 times. Then all is freed. A slow allocator gets as
- * many launches as are over two seconds after they began.
+ * <p>The recipe has {@value #LAUNCHES} launches of {@value #THREADS} threads, all of which allocate. In each launch a
+ * thread acts with probability 0.75: it allocates if it holds nothing, and otherwise frees what it holds. Sizes are
+ * from {@value #LEAST} bytes to 64 KiB, as many in each octave, so that half of them are below 512 bytes and the mean
+ * is 7 KiB: some 70 MB are in use, and all launches together allocate 25 times the size of a heap of 2 GiB. Then all is
+ * freed. For a slow allocator, launches end two seconds after the first began.
  */
 final class Ageing {
 
@@ -23,10 +23,10 @@ final class Ageing {
     static final long LEAST = 4;
     static final long MOST = 64L << 10;
 
-    /** Pointers that threads hold, in device memory. */
+    /** The bytes of the pointers that threads hold, in device memory. */
     static final long BYTES = (long) THREADS * Long.BYTES;
 
-    /** Launches between two looks at the clock. */
+    /** The number of launches between two checks of the clock. */
     private static final int BATCH = 10;
 
     private static final long LIMIT_NS = Duration.ofSeconds(2).toNanos();
@@ -42,7 +42,7 @@ final class Ageing {
     }
 
     /**
-     * Ages a heap. Nulls aren't counted.
+     * Ages a heap. Requests that fail aren't counted.
      *
      * @return launches, {@value #LAUNCHES} at most
      */

@@ -8,7 +8,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The heap of a case: an in-kernel heap; or, where nothing allocates or the driver has the heap, bare memory. Confined
+ * The heap of a case is an in-kernel heap, or bare memory where nothing allocates or the driver has the heap. Confined
  * to one thread.
  */
 final class BenchHeap implements AutoCloseable {
@@ -35,38 +35,38 @@ final class BenchHeap implements AutoCloseable {
                 .orElse(null);
     }
 
-    /** Where it begins. */
+    /** Returns the address at which the heap begins. */
     long address() {
         return memory;
     }
 
-    /** Its size, from where it begins; 0 where blocks lie elsewhere. */
+    /** Returns the size of the heap, from {@link #address}; 0 where blocks lie elsewhere. */
     long boundBytes() {
         return contender.hasBounds() ? sizeBytes : 0;
     }
 
-    /** What kernels are told of it: its control block, zeroes where it has none. */
+    /** Returns the heap's control block, which kernels read; zeroes if the heap has none. */
     ByteBuffer control() {
         return heap == null
                 ? ByteBuffer.allocate(DeviceHeap.CONTROL_BYTES)
                 : heap.parameter().getByteBuffer(0, DeviceHeap.CONTROL_BYTES);
     }
 
-    /** Makes it empty, if frees don't. */
+    /** Empties the heap, unless its allocator can free. */
     void resetUnlessFreed() {
         if (!contender.canFree()) {
             reset();
         }
     }
 
-    /** Makes it as it was at first; the driver's heap stays as it is. */
+    /** Makes the heap fresh again; the driver's heap stays as it is. */
     void reset() {
         if (heap != null) {
             heap.reset();
         }
     }
 
-    /** What is in it now; nothing where it has no chunks. */
+    /** Returns what is in the heap now; empty where the heap has no chunks. */
     Optional<DeviceHeapStatistics> statistics() {
         return heap == null || !contender.hasChunks() ? Optional.empty() : Optional.of(heap.statistics());
     }

@@ -4,23 +4,23 @@ import io.outboard.bench.kernels.worker.BenchDevice;
 import io.outboard.core.Region;
 import java.util.Map;
 
-/** What kernels a case launches in a run, and how long they take. Confined to one thread. */
+/** Knows which kernels a case launches in a run, and measures how long they take. Confined to one thread. */
 final class CaseKernels {
 
-    /** How often a thread repeats what failed: with ten thousand threads, a million requests. */
+    /** How often a thread repeats a request that failed: with ten thousand threads, a million requests. */
     static final int REPEATS = 100;
 
-    /** {@link TestKind#FILL} is timed in so many parts. */
+    /** The number of parts in which {@link TestKind#FILL} is timed. */
     static final int PARTS = 12;
 
-    /** Where one run takes longer than this, it is the only one. */
+    /** The time of a run above which there is no second run. */
     private static final double LONG_RUN_US = 1e6;
 
     /**
-     * What one run took, in microseconds.
+     * The times of one run, in microseconds.
      *
-     * @param freeUs NaN where there is but one kernel
-     * @param others what a test has beside, by key
+     * @param freeUs NaN where there is only one kernel
+     * @param others further times of a test, by key
      */
     record Times(double allocateUs, double freeUs, Map<String, Double> others) {
 
@@ -51,7 +51,7 @@ final class CaseKernels {
         this.blocks = blocks;
     }
 
-    /** Where a test's checks need kernels of their own, which aren't timed, launches these. */
+    /** Launches kernels that check, which aren't timed, where a test's timed kernels can't be checked themselves. */
     void check(final BenchHeap heap) {
         if (work.test() == TestKind.ADF || work.test() == TestKind.ACD) {
             launcher.launch(work.test() == TestKind.ADF ? "checkFused" : "checkCycle", work.iterations());
@@ -60,7 +60,7 @@ final class CaseKernels {
         }
     }
 
-    /** One run; {@code check}: with those checks that stand between the kernels. */
+    /** Does one run; with {@code check}, checks are made between its kernels. */
     Times run(final BenchHeap heap, final boolean check) {
         return switch (work.test()) {
             case AD, MIX -> allocateAndRelease(check);
@@ -85,7 +85,7 @@ final class CaseKernels {
         return new Times(timed(kernel, work.iterations()), Double.NaN);
     }
 
-    /** Every launch draws anew; what is held in the end is freed, untimed. */
+    /** Times several launches, in each of which threads draw anew; blocks held at the end are freed, untimed. */
     private Times manyLaunches(final boolean check) {
         final double us = launcher.timed(work.iterations(), () -> {
             for (int i = 0; i < work.iterations(); i++) {
@@ -102,7 +102,9 @@ final class CaseKernels {
         return new Times(us, Double.NaN);
     }
 
-    /** Until all threads have their null; then once more, as often as it takes to see what a null costs. */
+    /**
+     * Allocates until each thread's first null, and then repeats the requests that failed, to see what a null costs.
+     */
     private Times exhaust(final boolean check) {
         launcher.prepare("exhaust", "hopeless", "releaseChains");
         final double allocateUs = timed("exhaust", 1);
@@ -113,7 +115,7 @@ final class CaseKernels {
         return new Times(allocateUs, timed("releaseChains", 1), Map.of("hopelessUs", hopelessUs));
     }
 
-    /** On a heap as at first, whether earlier runs freed or not. */
+    /** Fills a fresh heap, whether earlier runs freed their blocks or not. */
     private Times fill(final BenchHeap heap, final boolean check) {
         heap.reset();
         BenchDevice.clear(blocks);
@@ -133,7 +135,7 @@ final class CaseKernels {
                 allocateUs, timed("releaseChains", 1), Map.of("firstRoundsUs", firstUs, "lastRoundsUs", lastUs));
     }
 
-    /** How many rounds of {@link TestKind#FILL} are timed together. */
+    /** Returns how many rounds of {@link TestKind#FILL} are timed together. */
     static int partRounds(final KernelCase work) {
         return Math.max(1, work.iterations() / PARTS);
     }

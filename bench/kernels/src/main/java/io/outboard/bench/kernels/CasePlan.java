@@ -8,14 +8,14 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
-/** Which cases a run consists of. The usual run has the parts that {@link PlanPart} names. */
+/** Decides which cases a run consists of. The usual run has the parts that {@link PlanPart} names. */
 public final class CasePlan {
 
-    /** Sizes of figures 3(a), 4 and 5: 4 bytes to 128 KiB. */
+    /** The sizes of figures 3(a), 4 and 5: 4 bytes to 128 KiB. */
     static final List<Long> FIGURE_BYTES =
             List.of(4L, 16L, 64L, 256L, 1024L, 4096L, 8192L, 16384L, 32768L, 65536L, 131072L);
 
-    /** What figure 4 compares, beside the usual pre-splitting. */
+    /** The pre-splittings that figure 4 compares, besides the usual one. */
     static final List<String> FIGURE_SPLITS = List.of("none", "uniform:4096", "uniform:262144", "heap:65536");
 
     private static final int PAPER_THREADS = 30720;
@@ -28,7 +28,7 @@ public final class CasePlan {
     private final List<Contender> contenders;
     private final int runs;
     private final Predicate<Contender> aged;
-    /** By the same on a fresh heap alone: what was first asked for stays, aged or not. */
+    /** The cases, by the same case without ageing: if a case is added twice, the first one stays, aged or not. */
     private final Map<KernelCase, KernelCase> cases = new LinkedHashMap<>();
 
     private CasePlan(final List<Contender> contenders, final int runs, final Predicate<Contender> aged) {
@@ -38,15 +38,15 @@ public final class CasePlan {
     }
 
     /**
-     * The usual run.
+     * Returns the cases of the usual run.
      *
      * @param contenders what to measure
      * @param runs how many runs medians are taken of
-     * @param aged whether those of tables are measured on aged heaps as well, but for CUDA's own, which takes
-     *     seconds to age
+     * @param aged whether cases of tables are measured on aged heaps as well, except those of CUDA's allocator, whose
+     *     heap takes seconds to age
      * @param churnSeconds how long each {@link TestKind#CHURN} lasts
      * @param heapBytes sizes of the heap, for the cases of {@link PlanPart#MAIN}
-     * @param parts what of it
+     * @param parts which parts of the usual run
      * @return the cases, those of a row of a table together
      */
     public static List<KernelCase> usual(
@@ -70,7 +70,7 @@ public final class CasePlan {
     }
 
     /**
-     * A short run of every test with a thousand threads, for memory checkers, under which kernels are slow.
+     * Returns a short run of every test with a thousand threads, for memory checkers, under which kernels are slow.
      *
      * @param contenders what to measure
      * @return the cases
@@ -91,13 +91,13 @@ public final class CasePlan {
     }
 
     /**
-     * Every combination.
+     * Returns every combination of the arguments.
      *
      * @param contenders what to measure
      * @param tests what is done
      * @param threads numbers of threads, as {@link #threads} reads them
-     * @param sizes {@code {least, most}} bytes of a request; {@link TestKind#MIX} takes those that differ, {@link
-     *     TestKind#CHURN} none, others the rest
+     * @param sizes {@code {least, most}} bytes of a request; {@link TestKind#MIX} takes pairs that differ,
+     *     {@link TestKind#CHURN} none, others the rest
      * @param heapBytes sizes of the heap
      * @param iterations of {@link TestKind#ACD}, {@link TestKind#P} and {@link TestKind#FILL}; empty: the usual number
      * @param churnSeconds how long each {@link TestKind#CHURN} lasts
@@ -182,7 +182,7 @@ public final class CasePlan {
         addAll(main);
     }
 
-    /** The rows of the table in which published allocators were measured. */
+    /** Adds the rows of the table in which published allocators were measured. */
     private void addTable() {
         for (final long bytes : new long[] {16, 8192, 65536}) {
             add(TestKind.AD, "T10240", bytes);
@@ -202,7 +202,7 @@ public final class CasePlan {
         add(TestKind.ACD, "W" + PAPER_THREADS, 16);
         add(TestKind.ACD, "T102400", 16);
         add(TestKind.P, "T102400", 16);
-        // CUDA's own takes minutes for the millions of blocks that the smaller sizes come to.
+        // CUDA's allocator takes minutes for the millions of blocks of the smaller sizes.
         final CasePlan others = with(each -> !each.isCuda(), aged);
         others.add(TestKind.OOM, "T10240", 64);
         others.add(TestKind.OOM, "T10240", 1024);
@@ -211,7 +211,10 @@ public final class CasePlan {
         add(TestKind.OOM, "T10240", 65536);
     }
 
-    /** One allocating thread a warp, for which coalescing changes nothing: only without, and only as the paper does. */
+    /**
+     * Adds the cases of the paper's figures. One thread in each warp allocates there, for which coalescing changes
+     * nothing, so only allocators without coalescing run, and only compiled into the kernels, as in the paper.
+     */
     private void addFigures() {
         final CasePlan plain = with(each -> !each.coalesced() && !each.linked(), CasePlan::never);
         plain.addFigure3();
@@ -258,7 +261,10 @@ public final class CasePlan {
                 each -> each.withHeap(quickHeapBytes(test), PreSplits.DEFAULT).withIterations(quickIterations(test)));
     }
 
-    /** Where it is filled, one that the slowest allocator fills in time. */
+    /**
+     * Returns the size of the heap in the quick run; where a test fills the heap, the slowest allocator must fill it in
+     * time.
+     */
     private static long quickHeapBytes(final TestKind test) {
         return switch (test) {
             case OOM -> SMALL_HEAP / 16;
@@ -316,8 +322,9 @@ public final class CasePlan {
     }
 
     /**
-     * Who never fails can't be exhausted, and blocks that are a list must be memory that is in no other use: not with
-     * no allocator at all, and not with the one that wraps. How full a heap is must be known to keep it so.
+     * Returns whether a contender can do a test. An allocator that never fails can't be exhausted. Blocks that form a
+     * list must be memory with no other use, so neither no allocator at all nor the one that wraps around can do such a
+     * test. A heap can be kept full only if its use is known.
      */
     private static boolean isPossible(final TestKind test, final Contender contender) {
         return switch (test) {
@@ -331,12 +338,15 @@ public final class CasePlan {
         return false;
     }
 
-    /** An empty plan for some of the contenders. */
+    /** Returns an empty plan for some of the contenders. */
     private CasePlan with(final Predicate<Contender> filter, final Predicate<Contender> ages) {
         return new CasePlan(contenders.stream().filter(filter).toList(), runs, ages);
     }
 
-    /** With the registers of each contender, and of none, against which they are compared. */
+    /**
+     * Returns the cases, after the register counts of each contender and of the kernels without an allocator, for
+     * comparison.
+     */
     private List<KernelCase> result() {
         final Set<KernelCase> all = new LinkedHashSet<>();
         all.add(KernelCase.registers(Contender.empty()));

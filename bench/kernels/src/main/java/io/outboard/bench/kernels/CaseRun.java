@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * One case on the device: a first run with checks, timed runs, then what the heap looks like; and all of it again on an
- * aged heap, if the case says so. Confined to one thread.
+ * Runs one case on the device: a first run with checks, then timed runs, then statistics of the heap; and everything
+ * again on an aged heap, if the case says so. Confined to one thread.
  */
 final class CaseRun {
 
@@ -46,8 +46,8 @@ final class CaseRun {
         this.blocks = blocks;
         launcher = new KernelLauncher(module, stopwatch).of(work, blocks, counters);
         kernels = new CaseKernels(work, launcher, blocks);
-        // What wraps hands out memory that is in use, once it has handed out all: by design, so there is nothing to
-        // check.
+        // An allocator that wraps around hands out memory that is in use once it has handed out all, by design, so
+        // there is nothing to check.
         checked = !work.contender().isEmpty()
                 && !(work.contender().overwrites() && work.demandBytes() > work.heapBytes());
     }
@@ -85,7 +85,7 @@ final class CaseRun {
         }
     }
 
-    /** What only some tests have. */
+    /** Adds the times that only some tests have. */
     private void addOthers(final JsonLine json, final List<Times> times) {
         if (work.test() == TestKind.OOM) {
             final Counters.Counts counts = counters.read();
@@ -106,7 +106,7 @@ final class CaseRun {
         }
     }
 
-    /** Times, what checks counted, and what the heap looks like; {@code prefix} begins the keys. */
+    /** Adds times, what checks counted, and statistics of the heap; {@code prefix} begins the keys. */
     private void addTo(final JsonLine json, final String prefix, final BenchHeap heap, final List<Times> times) {
         json.put(Counters.named(prefix, "allocateUs"), median(times, Times::allocateUs), 2)
                 .put(Counters.named(prefix, "freeUs"), median(times, Times::freeUs), 2);
@@ -121,7 +121,7 @@ final class CaseRun {
                                 4));
     }
 
-    /** The first run, with checks, is also the warm-up; where one takes long, one more follows. */
+    /** Does the runs. The first one, with checks, is also the warm-up; if a run takes long, only one more follows. */
     private List<Times> timedRuns(final BenchHeap heap) {
         final List<Times> times = new ArrayList<>();
         if (checked) {
@@ -144,7 +144,7 @@ final class CaseRun {
         return work.test() == TestKind.AD || work.test() == TestKind.MIX;
     }
 
-    /** Equation 2, in a heap that remembers what was requested, while all is allocated. */
+    /** Computes equation 2 of the paper, while all is allocated, in a heap that remembers the requested sizes. */
     private double internalFragmentation() {
         try (BenchHeap heap = heap(true)) {
             launcher.launch("allocate", 1);
@@ -155,7 +155,7 @@ final class CaseRun {
         }
     }
 
-    /** A fresh heap, which the kernels then use. */
+    /** Makes a fresh heap, and tells the kernels to use it. */
     private BenchHeap heap(final boolean trackRequests) {
         final BenchHeap heap = new BenchHeap(work, heapMemory, trackRequests);
         launcher.heap(heap);

@@ -11,19 +11,19 @@ import io.outboard.cuda.kernels.KernelModule;
 import java.time.Duration;
 
 /**
- * {@link TestKind#CHURN} on the device: mallocs and frees of all sizes at once for so many seconds, every block filled
- * and compared before it is freed. A quarter of the time each, the heap is kept half full, 95 % full, a fifth full, and
- * 95 % full again; then all is freed. Confined to one thread.
+ * Does {@link TestKind#CHURN} on the device: kernels allocate and free blocks of all sizes at once for a number of
+ * seconds, and every block is filled, and compared before it is freed. For a quarter of the time each, the heap is kept
+ * half full, 95 % full, a fifth full, and 95 % full again; then all is freed. Confined to one thread.
  */
 final class ChurnRun {
 
-    /** Of what chunks can take: up to here no request for 64 KiB or less may fail. */
+    /** The share of the memory for chunks up to which no request for 64 KiB or less may fail. */
     static final double LIMIT = 0.95;
 
-    /** How full the heap is kept, each for as long as the others. */
+    /** How full the heap is kept, each value for the same time. */
     private static final double[] AIMS = {0.5, LIMIT, 0.2, LIMIT};
 
-    /** A launch is to take less, so that a hang is told from a launch that takes long. */
+    /** The time that a launch should stay below, so that a hang can be told from a launch that takes long. */
     private static final long LONG_NS = Duration.ofMillis(10).toNanos();
 
     private static final int MOST_STEPS = 1024;
@@ -81,7 +81,7 @@ final class ChurnRun {
         }
     }
 
-    /** Launches until the time is over, each as long as it may be. */
+    /** Launches kernels until the time is over, each as long as allowed. */
     private void churn(final long capacity, final JsonLine json) {
         launcher.set(Word.LIMIT, (long) (LIMIT * capacity));
         final long start = System.nanoTime();
@@ -107,7 +107,7 @@ final class ChurnRun {
                 .put("slowestLaunchMs", slowest / (double) Duration.ofMillis(1).toNanos(), 2);
     }
 
-    /** Of the next launch, after one that took so long. */
+    /** Returns the number of steps of the next launch, after one that took {@code tookNs}. */
     static int nextSteps(final int steps, final long tookNs) {
         if (tookNs > LONG_NS) {
             return Math.max(1, steps / 2);
@@ -115,7 +115,10 @@ final class ChurnRun {
         return tookNs < LONG_NS / 4 ? Math.min(MOST_STEPS, steps * 2) : steps;
     }
 
-    /** The largest request that the heap serves, of one size, its half, its quarter and so on; 0 if it serves none. */
+    /**
+     * Returns the largest size that the heap serves, out of {@code mostBytes}, its half, its quarter and so on; 0 if it
+     * serves none.
+     */
     private long largestServed(final long mostBytes) {
         for (long bytes = mostBytes; bytes > 0; bytes /= 2) {
             final long before = counters.read().get(Counters.Key.LARGEST);

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the bench's kernels were compiled with: an allocator, with or without warp coalescing; or none, to see what a
- * kernel takes by itself. Immutable.
+ * A contender is what the bench's kernels were compiled with: an allocator, with or without warp coalescing; or none,
+ * which shows what a kernel takes by itself. Immutable.
  *
  * @param name the paper's name of the allocator, or {@link #EMPTY}
  * @param coalesced whether one claim serves a warp
@@ -18,17 +18,17 @@ import java.util.Optional;
  */
 public record Contender(String name, boolean coalesced, boolean linked) {
 
-    /** The name of no allocator at all. */
+    /** The name that stands for no allocator. */
     public static final String EMPTY = "Empty";
 
     private static final String COALESCED = " coalesced";
     private static final String LINKED = " linked";
 
-    /** In names of resources, in the place of an allocator. */
+    /** The word in the names of resources that takes the place of an allocator's name. */
     private static final String ANY = "Linked";
 
     /**
-     * One whose allocator was compiled into the kernels.
+     * Makes a contender whose allocator was compiled into the kernels.
      *
      * @param name the paper's name of the allocator, or {@link #EMPTY}
      * @param coalesced whether one claim serves a warp
@@ -37,19 +37,19 @@ public record Contender(String name, boolean coalesced, boolean linked) {
         this(name, coalesced, false);
     }
 
-    /** The best of the paper's family, which others are compared with. */
+    /** The best allocator of the paper's family, with which others are compared. */
     private static final String FAMILY = "CFMMalloc";
 
-    /** The allocator that heaps have by default, as soon as there is it: else that of the family. */
+    /** The default allocator of heaps. */
     private static final String NEWEST = "BitMalloc";
 
-    /** No allocator at all. */
+    /** Returns the contender without an allocator. */
     static Contender empty() {
         return new Contender(EMPTY, false);
     }
 
     /**
-     * Every name that there is: none, then the allocators.
+     * Returns the names of all contenders: that without an allocator, then the allocators.
      *
      * @return names in the order of tables
      */
@@ -60,8 +60,8 @@ public record Contender(String name, boolean coalesced, boolean linked) {
     }
 
     /**
-     * Whether it is one by which the project is judged: the newest allocator in every form, the best of the paper's
-     * family, coalesced, and none, to see what the kernels take by themselves.
+     * Returns whether the project is judged by this contender: the newest allocator in every form, the best of the
+     * paper's family, coalesced, and kernels without an allocator, for comparison.
      *
      * @return whether it is one of these
      */
@@ -71,7 +71,7 @@ public record Contender(String name, boolean coalesced, boolean linked) {
     }
 
     /**
-     * How tables name it.
+     * Returns the name in tables.
      *
      * @return for example {@code CFMMalloc coalesced}
      */
@@ -79,42 +79,42 @@ public record Contender(String name, boolean coalesced, boolean linked) {
         return name + (coalesced ? COALESCED : "") + (linked ? LINKED : "");
     }
 
-    /** The allocator; nothing if there is none. */
+    /** Returns the allocator; empty if there is none. */
     Optional<DeviceAllocator> allocator() {
         return name.equals(EMPTY) ? Optional.empty() : Optional.of(DeviceAllocator.named(name));
     }
 
-    /** Whether it is none. */
+    /** Returns whether there is no allocator. */
     boolean isEmpty() {
         return allocator().isEmpty();
     }
 
-    /** Whether it hands out memory that is in use when it has no other: then it never fails. */
+    /** Returns whether the allocator hands out memory that is in use when there is no other, and so never fails. */
     boolean overwrites() {
         return allocator().filter(DeviceAllocator.AW_MALLOC::equals).isPresent();
     }
 
-    /** Whether it is CUDA's own. */
+    /** Returns whether the allocator is CUDA's own. */
     boolean isCuda() {
         return allocator().filter(DeviceAllocator.CUDA_MALLOC::equals).isPresent();
     }
 
-    /** Whether its heap is a list of chunks, which statistics can be read from. */
+    /** Returns whether the heap is a list of chunks, from which statistics can be read. */
     boolean hasChunks() {
         return allocator().filter(DeviceAllocator::canFree).isPresent() && !isCuda();
     }
 
-    /** Whether what it hands out must lie in the heap that it was given. */
+    /** Returns whether blocks must lie in the heap that the allocator was given. */
     boolean hasBounds() {
         return !isEmpty() && !isCuda();
     }
 
-    /** Whether memory that is freed can be had again, or none is ever taken. */
+    /** Returns whether freed memory can be allocated again, or none is ever allocated. */
     boolean canFree() {
         return allocator().map(DeviceAllocator::canFree).orElse(true);
     }
 
-    /** The resource beside this class that holds its kernels as PTX, packed. */
+    /** Returns the resource beside this class that holds the kernels as PTX, packed. */
     String resource() {
         return "kernels-" + (linked ? ANY : DevicePtx.of(name, coalesced, false).name()) + ".ptx.gz";
     }

@@ -8,10 +8,10 @@ import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.JCudaDriver;
 
-/** What kernels count while they check, in device memory: {@code Counters} of {@code kernels.cu}. */
+/** The counters of checks in device memory, {@code Counters} of {@code kernels.cu}, are read and written here. */
 final class Counters {
 
-    /** The fields of {@code Counters} in {@code kernels.cu}. */
+    /** A key is a field of {@code Counters} in {@code kernels.cu}. */
     enum Key {
         NULLS(0),
         MISALIGNED(1),
@@ -34,7 +34,7 @@ final class Counters {
         }
     }
 
-    /** Size in device memory. */
+    /** The size in device memory. */
     static final long BYTES = (long) Key.values().length * Long.BYTES;
 
     private final CUdeviceptr pointer = new CUdeviceptr();
@@ -51,19 +51,19 @@ final class Counters {
         BenchDevice.check("cuMemsetD8", JCudaDriver.cuMemsetD8(pointer, (byte) 0, BYTES));
     }
 
-    /** What has been counted so far. */
+    /** Returns what has been counted so far. */
     Counts read() {
         final long[] words = new long[Key.values().length];
         BenchDevice.check("cuMemcpyDtoH", JCudaDriver.cuMemcpyDtoH(Pointer.to(words), pointer, BYTES));
         return new Counts(words);
     }
 
-    /** A key of a result: {@code leakedChunks}, or {@code agedLeakedChunks}. */
+    /** Returns a key of a result, such as {@code leakedChunks} or {@code agedLeakedChunks}. */
     static String named(final String prefix, final String name) {
         return prefix.isEmpty() ? name : prefix + name.substring(0, 1).toUpperCase(Locale.ROOT) + name.substring(1);
     }
 
-    /** Numbers as they were when they were read. Immutable. */
+    /** The counts are numbers as they were when they were read. Immutable. */
     static final class Counts {
 
         private final long[] words;

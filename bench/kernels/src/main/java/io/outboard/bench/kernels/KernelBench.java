@@ -10,9 +10,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A device on which cases run, one after the other, each on a fresh heap; the device's primary context becomes the
- * thread's current one. Confined to one thread. A kernel that hangs hangs that thread for good: see {@link
- * io.outboard.bench.kernels.worker.Watchdog}.
+ * A bench is a device on which cases run, one after the other, each on a fresh heap; the device's primary context
+ * becomes the thread's current one. Confined to one thread. If a kernel hangs, so does that thread, for good: see
+ * {@link io.outboard.bench.kernels.worker.Watchdog}.
  */
 final class KernelBench implements AutoCloseable {
 
@@ -31,7 +31,7 @@ final class KernelBench implements AutoCloseable {
      * Measures a case. All cases of CUDA's own allocator must have heaps of one size.
      *
      * @return one object
-     * @throws RuntimeException if a kernel crashed, memory isn't enough, and so on; the context may be of no more use
+     * @throws RuntimeException if a kernel crashed, memory isn't enough, and so on; the context may be unusable
      */
     JsonLine measure(final KernelCase work) {
         device.limitDriverHeap(work.driverHeapBytes());

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * One thing to measure. Immutable, so safe for any number of threads.
+ * A case is one thing to measure. Immutable, so safe for any number of threads.
  *
  * @param contender what allocates
  * @param test what is done
@@ -15,8 +15,8 @@ import java.util.Set;
  * @param threads threads to launch, in blocks of 256, {@code 0 < threads}
  * @param leastBytes smallest request
  * @param mostBytes largest request; sizes are uniform between the two
- * @param iterations allocations of a thread before it frees, launches of {@link TestKind#P}, rounds of {@link
- *     TestKind#FILL}, or seconds of {@link TestKind#CHURN}
+ * @param iterations allocations of a thread before it frees, launches of {@link TestKind#P}, rounds of
+ *     {@link TestKind#FILL}, or seconds of {@link TestKind#CHURN}
  * @param heapBytes size of the heap
  * @param preSplit how the heap is pre-split, see {@link PreSplits}
  * @param runs how many runs the median is taken of, {@code 0 < runs}; one, if one takes longer than a second
@@ -36,34 +36,31 @@ public record KernelCase(
         boolean aged)
         implements DeviceCase {
 
-    /**
-     * Allocations of a thread in {@link TestKind#ACD}, and launches in {@link TestKind#P}, unless a case says
-     * otherwise.
-     */
+    /** The usual number of allocations of a thread in {@link TestKind#ACD}, and of launches in {@link TestKind#P}. */
     public static final int ITERATIONS = 10;
 
-    /** The paper's heap: 2 GiB. */
+    /** The size of the paper's heap, 2 GiB. */
     public static final long HEAP_BYTES = 2L << 30;
 
-    /** Rounds of {@link TestKind#FILL}, unless a case says otherwise. */
+    /** The usual number of rounds of {@link TestKind#FILL}. */
     public static final int ROUNDS = 2400;
 
-    /** Seconds of {@link TestKind#CHURN}, unless a case says otherwise. */
+    /** The usual seconds of {@link TestKind#CHURN}. */
     public static final int SECONDS = 10;
 
-    /** Largest request of {@link TestKind#CHURN}. */
+    /** The largest request of {@link TestKind#CHURN}. */
     static final long CHURN_BYTES = 1L << 20;
 
-    /** What a request of {@link TestKind#CHURN} is for, in the mean: {@code stampedBytes} in {@code kernels.cu}. */
+    /** The mean size of a request of {@link TestKind#CHURN}: {@code stampedBytes} in {@code kernels.cu}. */
     private static final int CHURN_MEAN_BYTES = 8 << 10;
 
-    /** Tests that are the same on an aged heap; others use all of the heap anyway. */
+    /** The tests that can also run on an aged heap; others use all of the heap anyway. */
     private static final Set<TestKind> AGEABLE =
             EnumSet.of(TestKind.AD, TestKind.ADF, TestKind.ACD, TestKind.P, TestKind.MIX);
 
     private static final int WARP = 32;
 
-    /** A case on a fresh heap alone. */
+    /** Makes a case on a fresh heap alone. */
     KernelCase(
             final Contender contender,
             final TestKind test,
@@ -78,51 +75,54 @@ public record KernelCase(
         this(contender, test, perWarp, threads, leastBytes, mostBytes, iterations, heapBytes, preSplit, runs, false);
     }
 
-    /** The case of how many registers the kernels of a contender take. */
+    /** Returns the case that counts the registers of a contender's kernels. */
     static KernelCase registers(final Contender contender) {
         return new KernelCase(contender, TestKind.REGISTERS, false, 1, 16, 16, 1, HEAP_BYTES, PreSplits.DEFAULT, 1);
     }
 
-    /** The same on another heap. */
+    /** Returns the same case on another heap. */
     KernelCase withHeap(final long bytes, final String split) {
         return new KernelCase(
                 contender, test, perWarp, threads, leastBytes, mostBytes, iterations, bytes, split, runs, aged);
     }
 
-    /** The same with other iterations. */
+    /** Returns the same case with other iterations. */
     KernelCase withIterations(final int count) {
         return new KernelCase(
                 contender, test, perWarp, threads, leastBytes, mostBytes, count, heapBytes, preSplit, runs, aged);
     }
 
-    /** The same on an aged heap as well, if that makes a difference, or not. */
+    /** Returns the same case with or without an aged heap; without one if ageing makes no difference. */
     KernelCase withAged(final boolean newAged) {
         final boolean ages = newAged && AGEABLE.contains(test) && contender.canFree() && !contender.isEmpty();
         return new KernelCase(
                 contender, test, perWarp, threads, leastBytes, mostBytes, iterations, heapBytes, preSplit, runs, ages);
     }
 
-    /** How many threads allocate. */
+    /** Returns how many threads allocate. */
     int slots() {
         return perWarp ? (threads + WARP - 1) / WARP : threads;
     }
 
-    /** Most that can be requested without a free, padded as allocators do. */
+    /** Returns the most bytes that can be requested without a free, padded as allocators do. */
     long demandBytes() {
         return (long) slots() * iterations * ((mostBytes + 15) / 16 * 16);
     }
 
-    /** How many pointers the kernels keep beside the heap. */
+    /** Returns how many pointers the kernels keep beside the heap. */
     long pointers() {
         return switch (test) {
             case ACD -> (long) slots() * iterations;
-            // And what stands in the block.
+            // Each place has a pointer and what the block's content should be.
             case CHURN -> 2L * slots() * places();
             default -> slots();
         };
     }
 
-    /** Blocks that a thread of {@link TestKind#CHURN} can hold: half as many again as fill the heap. */
+    /**
+     * Returns the blocks that a thread of {@link TestKind#CHURN} can hold: those of all threads are half as many again
+     * as fill the heap.
+     */
     long places() {
         return heapBytes * 3 / 2 / ((long) CHURN_MEAN_BYTES * slots()) + 1;
     }
@@ -137,13 +137,13 @@ public record KernelCase(
         return test == TestKind.CHURN ? iterations : 0;
     }
 
-    /** Every so many threads, one allocates. */
+    /** Returns the distance between threads that allocate: 1 if all do, the size of a warp if one in each warp does. */
     int stride() {
         return perWarp ? WARP : 1;
     }
 
     /**
-     * What it is, without the contender, as tables name rows; what is as usual isn't said.
+     * Returns the name of the case in rows of tables, without the contender; usual settings aren't mentioned.
      *
      * @return for example {@code AD T10k 16 B}, or {@code ACD W30k 4 B, 128 KiB heap}
      */
@@ -160,7 +160,7 @@ public record KernelCase(
                 + (preSplit.equals(PreSplits.DEFAULT) ? "" : ", " + preSplit);
     }
 
-    /** Iterations of a test, unless a case says otherwise. */
+    /** Returns the usual number of iterations of a test. */
     static int usualIterations(final TestKind test) {
         return switch (test) {
             case ACD, P -> ITERATIONS;
@@ -192,7 +192,7 @@ public record KernelCase(
         return contender.isCuda() ? heapBytes : 0;
     }
 
-    /** The line that {@link #parse} reads. */
+    /** Returns the line that {@link #parse} reads. */
     @Override
     public String line() {
         return String.join(
@@ -213,7 +213,7 @@ public record KernelCase(
                         String.valueOf(contender.linked())));
     }
 
-    /** Reads what {@link #line} wrote. */
+    /** Reads a line of {@link #line}. */
     static KernelCase parse(final String line) {
         final String[] words = line.split(" ", -1);
         return new KernelCase(
@@ -230,7 +230,7 @@ public record KernelCase(
                 Boolean.parseBoolean(words[11]));
     }
 
-    /** Powers of 1024, exactly. */
+    /** Returns a size in the largest unit, a power of 1024, of which it is a multiple. */
     private static String bytes(final long bytes) {
         final String[] units = {"B", "KiB", "MiB", "GiB", "TiB"};
         long number = bytes;

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which tests of in-kernel heaps are to run: what they are asked of, in which sizes, and how often. */
+/** The options say which tests of in-kernel heaps to run: on which allocators, with which sizes, and how often. */
 final class KernelCaseOptions {
 
     private static final int MOST_RUNS = 1000;
@@ -138,7 +138,7 @@ final class KernelCaseOptions {
                             + " is the only one. Default: ${DEFAULT-VALUE}.")
     private int runs;
 
-    /** Whether a short run is asked for. */
+    /** Returns whether the user asked for a short run. */
     boolean areQuick() {
         return quick;
     }
@@ -152,7 +152,7 @@ final class KernelCaseOptions {
                 && preSplits.isEmpty());
     }
 
-    /** What the options ask for. */
+    /** Returns the cases that the options ask for. */
     List<KernelCase> cases() {
         checkRange("--runs", runs, MOST_RUNS);
         checkRange("--churn-seconds", churnSeconds, MOST_SECONDS);

@@ -8,10 +8,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import jcuda.Pointer;
 
-/** Launches the kernels of one contender: keeps and writes their parameter. Confined to one thread. */
+/** Launches the kernels of one contender; it keeps and writes their parameter. Confined to one thread. */
 final class KernelLauncher {
 
-    /** A word of {@code Work} in {@code kernels.cu}, behind the heap's control block. */
+    /** A word is a field of {@code Work} in {@code kernels.cu}, behind the heap's control block. */
     enum Word {
         MEMORY(0),
         HEAP_BYTES(1),
@@ -40,7 +40,7 @@ final class KernelLauncher {
 
     private static final int BLOCK = 256;
 
-    /** {@code alignof(Work)}, of which its size is a multiple. */
+    /** The alignment of {@code Work} in {@code kernels.cu}, of which its size is a multiple. */
     private static final int ALIGNMENT = 32;
 
     private final KernelModule module;
@@ -56,13 +56,13 @@ final class KernelLauncher {
         this.stopwatch = stopwatch;
     }
 
-    /** Which heap. */
+    /** Tells the kernels which heap to use. */
     KernelLauncher heap(final BenchHeap heap) {
         parameter.put(0, heap.control(), 0, DeviceHeap.CONTROL_BYTES);
         return set(Word.MEMORY, heap.address()).set(Word.HEAP_BYTES, heap.boundBytes());
     }
 
-    /** What a case says of threads and sizes, and where its kernels keep pointers and count. */
+    /** Tells the kernels a case's threads and sizes, and where they keep pointers and count. */
     KernelLauncher of(final KernelCase work, final Region blocks, final Counters counters) {
         return set(Word.BLOCKS, blocks.address())
                 .set(Word.COUNTERS, counters.address())
@@ -81,7 +81,7 @@ final class KernelLauncher {
         return parameter.getLong(word.offsetBytes());
     }
 
-    /** Has the driver load kernels, which it else does at the first launch. */
+    /** Makes the driver load kernels, which it would otherwise do at the first launch. */
     void prepare(final String... kernels) {
         for (final String kernel : kernels) {
             module.function(kernel);
@@ -95,10 +95,10 @@ final class KernelLauncher {
     }
 
     /**
-     * Launches work and waits until it has finished. The device is kept busy until the host has launched it all.
+     * Launches work and waits until it has finished. The device is kept busy until the host has launched everything.
      *
-     * @param launches how many kernels the work is
-     * @return what the device took, in microseconds
+     * @param launches how many kernels the work launches
+     * @return the device's time, in microseconds
      */
     double timed(final int launches, final Runnable work) {
         set(Word.ITERATIONS, launches * Stopwatch.LAUNCH_CYCLES);
@@ -106,7 +106,7 @@ final class KernelLauncher {
         return stopwatch.microseconds(work);
     }
 
-    /** Waits until everything launched has finished; a kernel that crashed is found here. */
+    /** Waits until everything launched has finished; if a kernel crashed, this call throws. */
     void synchronize() {
         stopwatch.synchronize();
     }

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
-/** What {@code outboard kernels} prints for people: a row a case, a column an allocator. */
+/** Prints tables of {@code outboard kernels} for people, with a row for each case and a column for each allocator. */
 final class KernelTables {
 
     private static final String NONE = "-";

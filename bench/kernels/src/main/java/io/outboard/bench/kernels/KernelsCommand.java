@@ -31,7 +31,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code outboard kernels}: the test bench of in-kernel heaps. */
+/** The command {@code outboard kernels} is the test bench of in-kernel heaps. */
 @Command(
         name = "kernels",
         mixinStandardHelpOptions = true,
@@ -112,12 +112,12 @@ final class KernelsCommand implements Callable<Integer> {
         }
         final List<String> lines =
                 results.stream().map(result -> joined(result, origin)).toList();
-        // In the order that they were asked for, since they ran in another one.
+        // The file has results in the order that the user asked for, though cases ran in another order.
         keep(fileName, lines, gpu);
         return lines;
     }
 
-    /** Refuses cases whose kernels the build didn't find. */
+    /** Throws if the build has no kernels for one of the cases. */
     static void checkMade(final List<? extends DeviceCase> cases) {
         for (final DeviceCase work : cases) {
             if (KernelsCommand.class.getResource(work.resource()) == null) {
@@ -127,14 +127,17 @@ final class KernelsCommand implements Callable<Integer> {
         }
     }
 
-    /** What the options ask for, if they ask for programs. */
+    /** Returns the cases that the options ask for, if they ask for programs. */
     List<ProgramCase> programCases() {
         KernelCaseOptions.checkRange("--limit", limitSeconds, MOST_SECONDS);
         programs.checkAlone(spec.commandLine().getParseResult());
         return programs.cases(tests.areQuick());
     }
 
-    /** 1 if a check failed, a process died or two runs differ. That a heap wasn't enough is a result. */
+    /**
+     * Returns 1 if a check failed, a process died or two runs differ. A heap that was too small is a result, not a
+     * failure.
+     */
     static int exitCode(final List<ProgramResult> results) {
         return results.stream()
                         .anyMatch(
@@ -149,7 +152,7 @@ final class KernelsCommand implements Callable<Integer> {
                 .toList();
     }
 
-    /** What the options ask for, if they ask for no programs. */
+    /** Returns the cases that the options ask for, if they ask for no programs. */
     List<KernelCase> cases() {
         KernelCaseOptions.checkRange("--limit", limitSeconds, MOST_SECONDS);
         return tests.cases();
@@ -182,7 +185,7 @@ final class KernelsCommand implements Callable<Integer> {
         output.writePage(List.of(KernelsSection.PART, ProgramsSection.PART), out);
     }
 
-    /** In the folder for results, if one is wanted. */
+    /** Writes a file in the folder of results, if the user wants one. */
     private void keep(final String fileName, final List<String> lines, final CudaDevice gpu) throws IOException {
         if (output.out() != null) {
             output.writeLines(fileName, lines);
@@ -190,7 +193,7 @@ final class KernelsCommand implements Callable<Integer> {
         }
     }
 
-    /** As each is known: in the order that cases ran in. */
+    /** Prints a result as soon as it is known, in the order in which cases run. */
     private void printLine(final String line) {
         if (output.json()) {
             Progress.makeRoom();
@@ -199,7 +202,7 @@ final class KernelsCommand implements Callable<Integer> {
         }
     }
 
-    /** Two objects as one. */
+    /** Joins two objects to one. */
     private static String joined(final String first, final String second) {
         return first.substring(0, first.length() - 1) + "," + second.substring(1);
     }

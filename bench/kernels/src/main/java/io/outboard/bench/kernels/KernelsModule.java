@@ -6,10 +6,10 @@ import io.outboard.bench.kernels.report.KernelsSection;
 import io.outboard.bench.kernels.report.programs.ProgramsSection;
 import java.util.List;
 
-/** The harness for what allocates in kernels. */
+/** Adds the commands that measure what allocates in kernels. */
 public final class KernelsModule implements CommandModule {
 
-    /** As {@link java.util.ServiceLoader} makes it. */
+    /** Called by {@link java.util.ServiceLoader}. */
     public KernelsModule() {}
 
     @Override

@@ -4,15 +4,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Every case by which in-kernel allocators are to be judged: all tests with a thousand to a million threads, all of
- * them or one a warp, and 16 bytes to 128 KiB, as far as a heap of 2 GiB holds what is asked for.
+ * Lists every case by which in-kernel allocators are judged: all tests with a thousand to a million threads, of which
+ * all or one in each warp allocate, and 16 bytes to 128 KiB, as far as the heap holds what is asked for.
  */
 final class MainCases {
 
-    /** A case without its contender. */
+    /** A row is a case without its contender. */
     record Row(TestKind test, String threads, long leastBytes, long mostBytes) {}
 
-    /** Least request of mixed sizes. */
+    /** The least request of mixed sizes. */
     static final long LEAST_MIXED = 4;
 
     private static final String THOUSAND = "1024";
@@ -21,7 +21,10 @@ final class MainCases {
     private static final String HUNDRED_THOUSAND = "102400";
     private static final String MILLION = "1048576";
 
-    /** Tables take 2 to 3 % of a heap, and blocks that are no whole number of anything waste some. */
+    /**
+     * The share of a heap that requests can fill: tables take 2 to 3 %, and blocks that don't divide chunks evenly
+     * waste some.
+     */
     private static final double USABLE = 0.93;
 
     private final long heapBytes;
@@ -95,7 +98,7 @@ final class MainCases {
         }
     }
 
-    /** Most that is in use at once; of mixed sizes, in the mean. */
+    /** Returns the most bytes in use at once; for mixed sizes, the expected number. */
     static double demandBytes(final Row row) {
         final KernelCase work = new KernelCase(
                 Contender.empty(),

@@ -1,11 +1,11 @@
 package io.outboard.bench.kernels;
 
-/** What the usual run consists of, by what it is for. */
+/** The parts of the usual run differ in what they are for. */
 public enum PlanPart {
-    /** Every case that allocators are to be judged by, for {@link Contender#isMain} alone. */
+    /** The cases by which allocators are judged, for {@link Contender#isMain} alone. */
     MAIN,
-    /** The table that published allocators were measured by, for all. */
+    /** The table by which published allocators were measured, for all contenders. */
     FAMILY,
-    /** The points of the figures of Vinkler and Havran (2014), for those that they are about. */
+    /** The points of the figures of Vinkler and Havran (2014), for the contenders that the figures are about. */
     FIGURES
 }

@@ -6,13 +6,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Pre-splittings of a heap as the command line names them: {@code default}, {@code none}, {@code heap:BYTES} with the
- * smallest chunk of the paper's binary heap, {@code uniform:BYTES}; the last three also with {@code +end:BYTES}, a
+ * Reads pre-splittings of a heap as the command line names them: {@code default}, {@code none}, {@code heap:BYTES} with
+ * the smallest chunk of the paper's binary heap, {@code uniform:BYTES}; the last three also with {@code +end:BYTES}, a
  * large chunk kept at the end.
  */
 public final class PreSplits {
 
-    /** Whatever an in-kernel heap does by itself. */
+    /** The name for an in-kernel heap's own choice. */
     public static final String DEFAULT = "default";
 
     private static final Pattern FORM =
@@ -21,7 +21,7 @@ public final class PreSplits {
     private PreSplits() {}
 
     /**
-     * Whether a text names one.
+     * Returns whether a text names a pre-splitting.
      *
      * @param text what a user typed
      * @return false if {@link #parse} would throw
@@ -31,10 +31,10 @@ public final class PreSplits {
     }
 
     /**
-     * The pre-splitting of a name.
+     * Returns the pre-splitting of a name.
      *
-     * @return nothing for {@link #DEFAULT}
-     * @throws IllegalArgumentException if the text isn't one, or the heap doesn't know such chunks
+     * @return empty for {@link #DEFAULT}
+     * @throws IllegalArgumentException if the text names none, or the heap doesn't know such chunks
      */
     static Optional<PreSplit> parse(final String text) {
         final Matcher form = FORM.matcher(text);

@@ -10,12 +10,12 @@ import java.util.function.Function;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 
-/** Options of programs whose kernels allocate. */
+/** The options choose programs whose kernels allocate. */
 final class ProgramOptions {
 
     private static final String ALL = "all";
 
-    /** What chooses cases and allocators of the tests, and how long they last. */
+    /** The options that choose cases and allocators of the tests, and how long tests last. */
     private static final List<String> OPTIONS_OF_TESTS = List.of(
             "--allocator",
             "--coalesced",
@@ -67,7 +67,7 @@ final class ProgramOptions {
                             + " without a fault, three times. Default: all that a program has.")
     private List<String> modes = List.of();
 
-    /** Whether programs are asked for. */
+    /** Returns whether the user asked for programs. */
     boolean areChosen() {
         if (programs.isEmpty()) {
             checkAbsent("--store", stores);
@@ -83,7 +83,7 @@ final class ProgramOptions {
         }
     }
 
-    /** Checks that nothing is given that is for the tests, and would be ignored. */
+    /** Throws if an option is given that is for the tests, and would be ignored. */
     void checkAlone(final ParseResult given) {
         for (final String option : OPTIONS_OF_TESTS) {
             if (given.hasMatchedOption(option)) {
@@ -94,7 +94,7 @@ final class ProgramOptions {
         }
     }
 
-    /** What the options ask for. */
+    /** Returns the cases that the options ask for. */
     List<ProgramCase> cases(final boolean quick) {
         for (final String mode : modes) {
             checkOneOf(

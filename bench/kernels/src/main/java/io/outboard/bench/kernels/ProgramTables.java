@@ -7,7 +7,10 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.function.DoubleFunction;
 
-/** What {@code outboard kernels --program} prints for people: a table for each program and size, a row a store. */
+/**
+ * Prints tables of {@code outboard kernels --program} for people: one for each program and size, with a row for each
+ * store.
+ */
 final class ProgramTables {
 
     private static final int NS_A_MICROSECOND = 1000;
@@ -59,12 +62,12 @@ final class ProgramTables {
                 };
     }
 
-    /** Where steps are timed: only what has the same ones is compared. */
+    /** Returns the steps in the row's name where steps are timed, since only results of the same steps are compared. */
     private static String steps(final ProgramResult result) {
         return Double.isNaN(result.number("stepUs")) ? "" : " of " + Units.count(result.number("steps")) + " steps";
     }
 
-    /** If any result has the number. */
+    /** Adds a column, if any result has the number. */
     private static void column(
             final TextTable<ProgramResult> table,
             final List<ProgramResult> shown,

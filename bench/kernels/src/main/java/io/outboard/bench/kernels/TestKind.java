@@ -1,24 +1,27 @@
 package io.outboard.bench.kernels;
 
-/** The generic tests of Vinkler and Havran (2014), section 6, and some of ours. */
+/** The tests are the generic ones of Vinkler and Havran (2014), section 6, and some of ours. */
 public enum TestKind {
-    /** Allocate in one kernel, free in the next. */
+    /** The threads allocate in one kernel, and free in the next. */
     AD("AD"),
-    /** Both in one kernel, as the paper does. */
+    /** The threads allocate and free in one kernel, as in the paper. */
     ADF("AD fused"),
-    /** Several allocations, then as many frees, in one kernel. */
+    /** Each thread allocates several times, then frees as often, in one kernel. */
     ACD("ACD"),
-    /** In each of ten launches, with probability 0.75: allocate if the thread holds nothing, free if it does. */
+    /**
+     * In each of ten launches, a thread acts with probability 0.75: it allocates if it holds nothing, and frees if it
+     * does.
+     */
     P("P"),
-    /** {@link #AD} with sizes uniform in a range. */
+    /** The test is {@link #AD} with sizes that are uniform in a range. */
     MIX("MIX"),
-    /** Allocate until the first failure, repeat the request that failed, then free. */
+    /** The threads allocate until the first failure, repeat the request that failed, then free. */
     OOM("OOM"),
-    /** Allocate round after round and free nothing: do the last rounds take longer than the first? */
+    /** The threads allocate round after round and free nothing: do the last rounds take longer than the first? */
     FILL("FILL"),
-    /** For some seconds, mallocs and frees of all sizes at once, in a heap that is nearly full. */
+    /** For some seconds, kernels allocate and free blocks of all sizes at once, in a heap that is nearly full. */
     CHURN("CHURN"),
-    /** Nothing is run: how many registers the kernels take. */
+    /** Nothing runs; the test reads how many registers the kernels take. */
     REGISTERS("registers");
 
     private final String label;
@@ -28,7 +31,7 @@ public enum TestKind {
     }
 
     /**
-     * How tables name it.
+     * Returns the name in tables.
      *
      * @return the paper's abbreviation
      */

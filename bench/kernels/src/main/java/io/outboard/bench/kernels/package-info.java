@@ -1,6 +1,6 @@
 /**
- * The test bench of in-kernel heaps: the generic tests of Vinkler and Havran (2014), each run in a process of its own
- * that can be ended when a kernel hangs. Nothing here touches JCuda outside of that process.
+ * The test bench of in-kernel heaps has the generic tests of Vinkler and Havran (2014), each run in a process of its
+ * own that can be ended when a kernel hangs. No class here touches JCuda outside of that process.
  */
 @NullMarked
 package io.outboard.bench.kernels;

@@ -294,7 +294,7 @@ class CasePlanTest {
     void shouldAskForNoMoreThanAHeapHolds() {
         for (final long heapBytes : new long[] {KernelCase.HEAP_BYTES, 8L << 30}) {
             for (final MainCases.Row row : MainCases.rows(heapBytes)) {
-                // What it has in use it steers itself.
+                // CHURN itself steers how much is in use.
                 if (row.test() != TestKind.CHURN) {
                     assertTrue(MainCases.demandBytes(row) < 0.95 * heapBytes, row.toString());
                 }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The quick run on a device, through the process that cases run in. */
+/** Does the quick run on a device, through the process that cases run in. */
 @Tag("gpu")
 class KernelBenchGpuTest {
 
@@ -41,9 +41,9 @@ class KernelBenchGpuTest {
                 assertTrue(result.number("registers") > 0, what);
             } else if (result.test().equals("CHURN")) {
                 assertTrue(result.number("operations") > 0, what);
-                // A warp's threads look at what is in use together, so all may ask when little more is wanted: with
-                // blocks of up to
-                // 1 MiB in a heap of 16, 84 KiB in the mean, that is a sixth of it at once.
+                // The threads of a warp read what is in use at the same time, so all may ask when little more is
+                // wanted: with blocks of up to 1 MiB, 84 KiB in the mean, in a heap of 16 MiB, that is a sixth of the
+                // heap at once.
                 assertTrue(result.number("peak") > 0.9 && result.number("peak") < 1.2, what + result.number("peak"));
                 assertEquals(0, result.number("nulls"), what);
             } else {
@@ -64,7 +64,7 @@ class KernelBenchGpuTest {
         }
     }
 
-    /** A heap with room for a third of the requests. */
+    /** The heap has room for a third of the requests. */
     @Test
     void shouldCountTheRequestsThatFail() throws Exception {
         final KernelCase work = new KernelCase(

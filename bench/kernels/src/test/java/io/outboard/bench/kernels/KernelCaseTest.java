@@ -84,7 +84,7 @@ class KernelCaseTest {
         assertEquals(name, work.name());
     }
 
-    /** The paper's setting: 120 blocks, 8 warps each. */
+    /** The case is the paper's setting: 120 blocks, 8 warps each. */
     @Test
     void shouldCountTheThreadsThatAllocate() {
         final KernelCase all = new KernelCase(
@@ -97,7 +97,7 @@ class KernelCaseTest {
         assertEquals(960 * 10 * 16, onePerWarp.demandBytes());
     }
 
-    /** A thread's places together hold half as much again as fits. */
+    /** The places of all threads together hold half as much again as fits. */
     @Test
     void shouldHaveMorePlacesForBlocksThanFillTheHeap() {
         final KernelCase churn = new KernelCase(

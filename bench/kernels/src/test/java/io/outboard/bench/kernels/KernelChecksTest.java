@@ -17,13 +17,18 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whether the kernels' checks find faults: {@code kernels.cu} itself, compiled for the CPU over a faulty allocator. */
+/**
+ * Tests that the kernels' checks find faults: {@code kernels.cu} itself is compiled for the CPU over a faulty
+ * allocator.
+ */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class KernelChecksTest {
 
     private static final Path SOURCES = Path.of("src/test/cuda");
 
-    /** What can't be seen in one launch by one thread after the other is left to other tests. */
+    /**
+     * The tests whose faults show in one launch, by one thread after the other; other faults are left to other tests.
+     */
     private static final List<String> SEEN_AFTERWARDS = List.of("AD", "MIX", "ACD");
 
     private static List<String> lines = List.of();
@@ -60,7 +65,7 @@ class KernelChecksTest {
         assertEquals(1 << 20, served("none"));
     }
 
-    /** A thousand threads, ten times each; and what is served after all counts as well. */
+    /** A thousand threads make ten requests each, and blocks that are served after the first failure count as well. */
     @Test
     void shouldRepeatWhatFails() {
         assertEquals(List.of(10_000, 0), fields("none", "hopeless").subList(5, 7));
@@ -68,7 +73,7 @@ class KernelChecksTest {
                 List.of(10_000, 10_000), fields("none", "FILL then hopeless").subList(5, 7));
     }
 
-    /** Sizes of 4 bytes to 64 KiB, a half of them in the lower seven of fourteen octaves. */
+    /** Sizes are 4 bytes to 64 KiB, half of them in the lower seven of fourteen octaves. */
     @Test
     void shouldMixSizes() {
         final List<Integer> sizes = fieldsOf("sizes ", 0);
@@ -79,7 +84,7 @@ class KernelChecksTest {
         assertEquals(List.of(16, 65536), sizes.subList(3, 5));
     }
 
-    /** Operations, live bytes, their peak, false nulls, other nulls, mismatches. */
+    /** The numbers are operations, live bytes, their peak, false nulls, other nulls, mismatches. */
     @Test
     void shouldCountWhatIsInUseWhileItChurns() {
         final List<Integer> used = fieldsOf("churn ", 0);
@@ -92,7 +97,7 @@ class KernelChecksTest {
         assertEquals(List.of(0, 0, 0), drained.subList(3, 6));
     }
 
-    /** This heap takes back nothing, so that it fails though little is in use. */
+    /** This heap never reuses what is freed, so it fails though little is in use. */
     @Test
     void shouldTellFalseNullsFromOthers() {
         final List<Integer> missed = fieldsOf("churn missed ", 0);
@@ -134,7 +139,7 @@ class KernelChecksTest {
 
     @Test
     void shouldCountEachBlockThatLeavesTheHeap() {
-        // The first nine of 112 bytes fit into the last 1024 of the heap.
+        // The first nine blocks of 112 bytes fit into the last 1024 bytes of the heap.
         assertEquals(List.of(0, 0, 991, 0), counts("outside", "AD"));
         assertEquals(List.of(0, 0, 991, 0), counts("outside", "ADF").subList(0, 4));
     }
@@ -147,12 +152,12 @@ class KernelChecksTest {
                 .toList();
 
         assertEquals(10, acted.size());
-        // Of 1000 threads; the standard deviation is 14.
+        // The counts are of 1000 threads; the standard deviation is 14.
         assertTrue(acted.stream().allMatch(count -> count > 690 && count < 810), acted.toString());
         assertTrue(acted.stream().distinct().count() > 5, "each launch draws anew: " + acted);
     }
 
-    /** Nulls, misaligned, outside, mismatches. */
+    /** Returns the counts of nulls, misaligned, outside and mismatches. */
     private static List<Integer> counts(final String fault, final String test) {
         return fields(fault, test).subList(0, 4);
     }
@@ -165,7 +170,7 @@ class KernelChecksTest {
         return fieldsOf(fault + " " + test + " ", 0);
     }
 
-    /** The numbers of a line that begins so, after as many others. */
+    /** Returns the numbers of the line that begins with {@code start}, after the first {@code others} ones. */
     private static List<Integer> fieldsOf(final String start, final int others) {
         return lines.stream()
                 .filter(line -> line.startsWith(start) && Character.isDigit(line.charAt(start.length())))

@@ -52,7 +52,7 @@ class KernelTablesTest {
         assertTrue(
                 lines.stream().anyMatch(line -> line.replaceAll(" +", " ").equals("AD T10k 16 B 66/22, 1.10 (310)")),
                 lines.toString());
-        // Wider than a terminal, so it goes on below.
+        // The table is wider than a terminal, so it goes on below.
         assertEquals(
                 "2,600,000 96.1 % 0 17 0.85 0.25 1.00 GiB false",
                 lines.stream()
@@ -62,7 +62,7 @@ class KernelTablesTest {
                         .collect(Collectors.joining(" ")));
     }
 
-    /** 60 and 20 over 6 and 5.04 of ours; 6.9 and 7.0 over 5.9 and 5.9 of the peer's harness. */
+    /** The case has 60 and 20 over 6 and 5.04 of ours; the peer has 6.9 and 7.0 over 5.9 and 5.9 of its harness. */
     @Test
     void shouldPrintThePeersBesideOurs() {
         final List<String> lines = print(KernelResultFiles.sample());
@@ -130,7 +130,7 @@ class KernelTablesTest {
         return out.toString().lines().toList();
     }
 
-    /** The first line that begins so, one space for many. */
+    /** Returns the first line that begins with {@code start}, with runs of spaces reduced to one. */
     private static String squeezed(final List<String> lines, final String start) {
         return lines.stream()
                 .filter(line -> line.startsWith(start))

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
-/** {@code outboard kernels} as users call it, as far as it goes without a GPU. */
+/** Calls {@code outboard kernels} as users do, as far as it goes without a GPU. */
 class KernelsCommandTest {
 
     @ParameterizedTest
@@ -272,7 +272,7 @@ class KernelsCommandTest {
         return command(arguments).cases().stream().filter(KernelCase::aged).count();
     }
 
-    /** Its registers apart. */
+    /** Returns the cases without those of registers. */
     private static List<String> cases(final String... arguments) {
         return command(arguments).cases().stream()
                 .filter(work -> !work.name().equals("registers"))

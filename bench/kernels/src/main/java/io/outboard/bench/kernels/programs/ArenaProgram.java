@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Scratch memory: each thread asks 32 times for 16 to 128 bytes, and frees all of it at the end. By the arena of its
- * warp over an allocator, by the allocator itself, and by a counter of the warp in memory that was set aside, which is
- * what there is at best.
+ * Measures scratch memory: each thread asks 32 times for 16 to 128 bytes, and frees everything at the end. The memory
+ * is from the arena of the thread's warp over an allocator, from the allocator itself, or from a counter of the warp in
+ * memory that was set aside, which is the best possible.
  */
 public final class ArenaProgram implements Program {
 
@@ -19,8 +19,8 @@ public final class ArenaProgram implements Program {
     private static final String MILLION = "T1M";
 
     /**
-     * Exactly what a million threads' counters have, {@code Scratch::WARP_BYTES} a warp; more than twice what all
-     * threads that an H200 runs at the same time hold in arenas.
+     * The size that the counters of a million threads need, {@code Scratch::WARP_BYTES} for each warp; it is more than
+     * twice what all threads that an H200 runs at the same time hold in arenas.
      */
     private static final long HEAP_BYTES = 4L << 30;
 
@@ -52,7 +52,7 @@ public final class ArenaProgram implements Program {
     public List<ProgramCase> cases(final Store store, final boolean quick) {
         return (quick ? Stream.of("T1k") : Stream.of("T10240", MILLION))
                 // A malloc and a free take 0.35 microseconds (AD T10k 16 B, bench/results/h200-kernels), so 33 million
-                // of them more than ten seconds a run.
+                // of them take more than ten seconds a run.
                 .filter(size -> !size.equals(MILLION) || isArena(store) || !store.isCuda())
                 .map(size -> new ProgramCase(
                         name(),

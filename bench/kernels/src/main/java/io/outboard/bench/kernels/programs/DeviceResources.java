@@ -6,26 +6,28 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.Consumer;
 
-/** What something has opened on a device and closes together, the last one first. Confined to one thread. */
+/**
+ * The resources that an object has opened on a device are closed together, the last one first. Confined to one thread.
+ */
 public final class DeviceResources implements AutoCloseable {
 
     private final Deque<Runnable> ends = new ArrayDeque<>();
 
-    /** Takes zeroes. */
+    /** Takes memory filled with zeroes. */
     public Region take(final BenchDevice device, final long bytes) {
         final Region region = add(device.take(bytes), device::giveBack);
         BenchDevice.clear(region);
         return region;
     }
 
-    /** Adds what has been opened. */
+    /** Adds a resource that has been opened. */
     public <T> T add(final T opened, final Consumer<T> close) {
         ends.push(() -> close.accept(opened));
         return opened;
     }
 
     /**
-     * Closes all after a failure, for a constructor that nothing would be left of to be closed.
+     * Closes everything after a failure, for a constructor whose object nobody could close.
      *
      * @return the failure, to be thrown; with another one suppressed, if closing failed too
      */

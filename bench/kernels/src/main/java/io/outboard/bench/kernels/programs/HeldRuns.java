@@ -2,7 +2,7 @@ package io.outboard.bench.kernels.programs;
 
 import io.outboard.bench.cli.report.JsonLine;
 
-/** Runs in which each thread gets something in one kernel and gives it back in the next: {@code OUTBOARD_HELD}. */
+/** Runs kernels in which each thread gets something in one kernel and returns it in the next: {@code OUTBOARD_HELD}. */
 final class HeldRuns {
 
     private HeldRuns() {}
@@ -10,10 +10,10 @@ final class HeldRuns {
     /**
      * Measures and checks, and adds the results.
      *
-     * @param runs how many medians are taken of
+     * @param runs how many runs medians are taken of
      * @param threads one request each
-     * @param makeKey what the time of the first kernel is called, in microseconds
-     * @param endKey the same of the second one
+     * @param makeKey the key of the first kernel's time, in microseconds
+     * @param endKey the key of the second kernel's time
      */
     static void measure(
             final RequestKernels kernels,

@@ -4,27 +4,27 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A type of a program's objects. Immutable.
+ * A type describes one kind of a program's objects. Immutable.
  *
  * @param name as kernels' names have it
- * @param capacity most objects of it at once, and those that end and are made between two lists of it besides
+ * @param capacity most objects of the type at once, plus those that end or are made between two lists of it
  * @param fields bytes of each field, {@link #ID} for one that names an object
  */
 public record ObjectType(String name, long capacity, List<Integer> fields) {
 
-    /** A field that names an object: 4 bytes in heaps of objects and arrays, 8 for pointers. */
+    /** The value for a field that names an object: 4 bytes in heaps of objects and arrays, 8 for pointers. */
     public static final int ID = 0;
 
     public static ObjectType of(final String name, final long capacity, final Integer... fields) {
         return new ObjectType(name, capacity, List.of(fields));
     }
 
-    /** Bytes of each field where names of objects have so many. */
+    /** Returns the bytes of each field, if a name of an object has {@code idBytes}. */
     int[] fieldBytes(final int idBytes) {
         return fields.stream().mapToInt(bytes -> bytes == ID ? idBytes : bytes).toArray();
     }
 
-    /** Bytes of all fields together. */
+    /** Returns the bytes of all fields together. */
     int objectBytes(final int idBytes) {
         return IntStream.of(fieldBytes(idBytes)).sum();
     }

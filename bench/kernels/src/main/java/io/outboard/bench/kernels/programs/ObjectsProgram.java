@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Objects of 64 bytes, one a thread, made in one kernel and destroyed in the next: by an ObjectHeap, and as blocks of
- * each allocator.
+ * Measures objects of 64 bytes, one for each thread, made in one kernel and destroyed in the next: by an ObjectHeap,
+ * and as blocks of each allocator.
  */
 public final class ObjectsProgram implements Program {
 

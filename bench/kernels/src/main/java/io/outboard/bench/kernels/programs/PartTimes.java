@@ -9,8 +9,8 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
 /**
- * Adds up what parts of a stream's work take, by events around each; what two events take with nothing in between is
- * taken off. Confined to one thread.
+ * Adds up the times of parts of a stream's work, by events around each part; the time between two events with nothing
+ * in between is subtracted. Confined to one thread.
  */
 public final class PartTimes implements AutoCloseable {
 
@@ -41,7 +41,7 @@ public final class PartTimes implements AutoCloseable {
         used++;
     }
 
-    /** What all parts took, in microseconds; waits until they are done. The next ones are added up from 0. */
+    /** Returns the time of all parts, in microseconds, after waiting until they are done. The sum begins at 0 again. */
     public double microseconds() {
         BenchDevice.check("cuStreamSynchronize", JCudaDriver.cuStreamSynchronize(stream));
         double sum = 0;
@@ -52,7 +52,7 @@ public final class PartTimes implements AutoCloseable {
         return Math.max(0, sum * 1000);
     }
 
-    /** From one event to the next, in milliseconds. */
+    /** Returns the time from one event to the next, in milliseconds. */
     private double between(final int first) {
         final float[] milliseconds = new float[1];
         BenchDevice.check(

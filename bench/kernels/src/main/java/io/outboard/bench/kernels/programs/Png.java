@@ -10,8 +10,8 @@ import java.util.zip.CRC32;
 import java.util.zip.DeflaterOutputStream;
 
 /**
- * Grey pictures as PNG (ISO/IEC 15948), of one byte a pixel. Written here, since the JDK's writer needs {@code
- * java.desktop}, which would double the runtime that is carried to GPUs.
+ * Writes grey pictures as PNG (ISO/IEC 15948), with one byte for each pixel. The JDK's writer isn't used, since it
+ * needs {@code java.desktop}, which would double the size of the runtime that is copied to GPU machines.
  */
 public final class Png {
 
@@ -21,7 +21,7 @@ public final class Png {
     private Png() {}
 
     /**
-     * A picture in base64.
+     * Returns a picture in base64.
      *
      * @param columns a row has, {@code 0 < columns}
      * @param shades row by row, 0 is black
@@ -38,13 +38,13 @@ public final class Png {
             final DataOutputStream fields = new DataOutputStream(header);
             fields.writeInt(columns);
             fields.writeInt(shades.length / columns);
-            // Grey, deflated, filters by row, not interlaced.
+            // The fields say: grey, deflated, a filter for each row, not interlaced.
             fields.write(new byte[] {BITS, 0, 0, 0, 0});
             chunk(file, "IHDR", header.toByteArray());
             final ByteArrayOutputStream data = new ByteArrayOutputStream();
             try (DeflaterOutputStream rows = new DeflaterOutputStream(data)) {
                 for (int from = 0; from < shades.length; from += columns) {
-                    rows.write(0); // no filter
+                    rows.write(0); // Filter 0 is none.
                     rows.write(shades, from, columns);
                 }
             }

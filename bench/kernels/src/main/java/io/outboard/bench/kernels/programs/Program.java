@@ -4,30 +4,31 @@ import io.outboard.bench.cli.report.JsonLine;
 import io.outboard.bench.kernels.worker.BenchDevice;
 import java.util.List;
 
-/** A program whose kernels allocate. */
+/** A program has kernels that allocate. */
 public interface Program {
 
-    /** As it is called on the command line: letters and digits. */
+    /** Returns the name on the command line: letters and digits. */
     String name();
 
-    /** What it was compiled with. */
+    /** Returns the stores that the program was compiled with. */
     List<Store> stores();
 
     /**
-     * What to run: the sizes and modes that the papers have, or something short of each for memory checkers and tests.
+     * Returns the cases to run: the sizes and modes of the papers, or a short form of each for memory checkers and
+     * tests.
      *
      * @param store one of {@link #stores}
-     * @param quick whether it is to be short
+     * @param quick whether the cases should be short
      */
     List<ProgramCase> cases(Store store, boolean quick);
 
     /**
-     * Runs it and compares what it comes to with what the CPU comes to.
+     * Runs a case and compares the result with the CPU's.
      *
      * @param work one of {@link #cases}, maybe with other steps or another heap
      * @param device to run on, with the driver's heap as the case has it
-     * @return what was asked for and what was measured; {@code status} is {@code ok} also where a check failed,
-     *     which the numbers of {@code ProgramResult.CHECKS} say
+     * @return what was asked for and what was measured; {@code status} is {@code ok} also where a check failed, which
+     *     the numbers of {@code ProgramResult.CHECKS} say
      * @throws RuntimeException if a kernel crashed, memory isn't enough, and so on
      */
     JsonLine run(ProgramCase work, BenchDevice device);

@@ -5,33 +5,33 @@ import io.outboard.bench.kernels.worker.DeviceCase;
 import java.util.List;
 
 /**
- * One program to run. Immutable.
+ * A case is one program to run. Immutable.
  *
  * @param program its name
- * @param store what its objects live in
+ * @param store where its objects live
  * @param size one of the program's sizes, by name, without blanks
- * @param mode what is to be found out
+ * @param mode what is measured
  * @param heapBytes size of the heap, {@code 0 < heapBytes}
  * @param steps how many are timed, or done, {@code 0 < steps}
  */
 public record ProgramCase(String program, Store store, String size, Mode mode, long heapBytes, int steps)
         implements DeviceCase {
 
-    /** What the CPU takes for the same, and three runs. */
+    /** The time that the CPU takes for the same steps, together with that of three runs. */
     private static final int SECONDS = 300;
 
-    /** What is to be found out. */
+    /** The mode says what is measured. */
     public enum Mode {
-        /** How long it takes. */
+        /** The time of steps is measured. */
         TIME,
-        /** The least heap that is enough. */
+        /** The least heap that is enough is looked for. */
         MEMORY,
-        /** Whether it holds, for so many steps. */
+        /** Many steps check that the program stays correct in the long run. */
         LONG
     }
 
     /**
-     * What it is, without the store, as tables name rows.
+     * Returns the name of the case in rows of tables, without the store.
      *
      * @return for example {@code wator 2048x2048}
      */
@@ -46,7 +46,7 @@ public record ProgramCase(String program, Store store, String size, Mode mode, l
                 List.of(program, store.name(), size, mode.name(), String.valueOf(heapBytes), String.valueOf(steps)));
     }
 
-    /** Reads what {@link #line} wrote. */
+    /** Reads a line of {@link #line}. */
     public static ProgramCase parse(final String line) {
         final String[] words = line.split(" ", -1);
         return new ProgramCase(

@@ -12,12 +12,12 @@ import java.util.List;
 import jcuda.Pointer;
 
 /**
- * The kernels of a program that measures requests alone, for one case: on a fresh heap, with their parameter and what
- * they count; see {@code requests.cuh}. Confined to one thread.
+ * The kernels of a program that measures requests alone, for one case, run on a fresh heap, with their parameter and
+ * their counters; see {@code requests.cuh}. Confined to one thread.
  */
 final class RequestKernels implements AutoCloseable {
 
-    /** A word of {@code Work}, behind the control block. */
+    /** A word is a field of {@code Work}, behind the control block. */
     enum Word {
         COUNTS(0),
         THREADS(1),
@@ -37,13 +37,13 @@ final class RequestKernels implements AutoCloseable {
     private static final int WARP_THREADS = 32;
     private static final int BLOCK_THREADS = 256;
 
-    /** {@code alignof(Work)}, of which its size is a multiple. */
+    /** The alignment of {@code Work}, of which its size is a multiple. */
     private static final int ALIGNMENT = 32;
 
-    /** {@code refused}, {@code misaligned}, {@code mismatches}. */
+    /** The number of counters: {@code refused}, {@code misaligned} and {@code mismatches}. */
     private static final int COUNTS = 3;
 
-    /** {@code Thing} of {@code objects.cu}; how many there are is not asked for. */
+    /** The type {@code Thing} of {@code objects.cu}; nobody asks for its capacity. */
     private static final List<ObjectType> THINGS =
             List.of(ObjectType.of("Thing", 0, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4));
 
@@ -91,14 +91,14 @@ final class RequestKernels implements AutoCloseable {
         return this;
     }
 
-    /** Has only the first so many threads of each warp ask, so that more are launched. */
+    /** Lets only the first {@code lanes} threads of each warp ask, so that more threads are launched. */
     RequestKernels lanes(final int lanes) {
         final long threads = parameter.getLong(Storage.CONTROL_BYTES + Word.THREADS.index * Long.BYTES);
         launched = (threads + lanes - 1) / lanes * WARP_THREADS;
         return set(Word.LANES, lanes);
     }
 
-    /** Runs kernels one after the other, outside of what is timed. */
+    /** Runs kernels one after the other, untimed. */
     void run(final String... kernels) {
         for (final String kernel : kernels) {
             launch(kernel, launched, BLOCK_THREADS);
@@ -106,7 +106,10 @@ final class RequestKernels implements AutoCloseable {
         device.stopwatch().synchronize();
     }
 
-    /** Runs a kernel; what it takes, in microseconds. The device is kept busy until the host has launched it. */
+    /**
+     * Runs a kernel, and returns its time in microseconds. The device is kept busy until the host has launched the
+     * kernel.
+     */
     double timed(final String kernel) {
         module.function(kernel);
         set(Word.CYCLES, Stopwatch.LAUNCH_CYCLES);
@@ -123,7 +126,7 @@ final class RequestKernels implements AutoCloseable {
                 Pointer.to(parameter.duplicate().rewind()));
     }
 
-    /** What all kernels so far have counted, and what is in use after them. */
+    /** Adds what all kernels have counted so far, and what is in use after them. */
     void putChecks(final JsonLine json) {
         final long[] counted = new long[COUNTS];
         BenchDevice.copyToHost(Pointer.to(counted), counts, (long) COUNTS * Long.BYTES);

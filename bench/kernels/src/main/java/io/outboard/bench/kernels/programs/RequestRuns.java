@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Runs of a case: the first is on a fresh heap, the next is checked and not timed, and of those that follow medians are
- * taken, so many as the case asks for, or fewer if they take long. Confined to one thread.
+ * The runs of a case: the first is on a fresh heap, the second is checked and not timed, and medians are taken of the
+ * following ones, as many as the case asks for, or fewer if they take long. Confined to one thread.
  */
 public final class RequestRuns {
 
-    /** After as long no other run begins: a million requests of CUDA's allocator may take a second. */
+    /** The time after which no other run begins: a million requests of CUDA's allocator may take a second. */
     private static final double ENOUGH_US = 5_000_000;
 
     private static final double NS_A_US = 1000;
@@ -21,10 +21,10 @@ public final class RequestRuns {
     private final List<double[]> parts = new ArrayList<>();
 
     /**
-     * Does them all.
+     * Does all runs.
      *
-     * @param most how many medians are to be taken of, {@code 0 < most}
-     * @param timed runs all kernels; what each takes, in microseconds
+     * @param most how many runs medians are taken of, {@code 0 < most}
+     * @param timed runs all kernels, and returns each kernel's time in microseconds
      * @param check runs them once more, with checks between them
      */
     RequestRuns(final int most, final Supplier<double[]> timed, final Runnable check) {
@@ -38,18 +38,18 @@ public final class RequestRuns {
         }
     }
 
-    /** The median of what one kernel took, in microseconds. */
+    /** Returns the median time of one kernel, in microseconds. */
     double medianUs(final int part) {
         return median(parts.stream().mapToDouble(run -> run[part]).toArray());
     }
 
-    /** The same of a run. */
+    /** Returns the median time of a run, in microseconds. */
     double medianUs() {
         return median(
                 parts.stream().mapToDouble(run -> Arrays.stream(run).sum()).toArray());
     }
 
-    /** Adds what runs took, and how much of it is a request's. */
+    /** Adds the times of runs, and the time of each request. */
     void putTimes(final JsonLine json, final long requests) {
         json.put("runs", (long) parts.size())
                 .put("firstUs", firstUs, 2)

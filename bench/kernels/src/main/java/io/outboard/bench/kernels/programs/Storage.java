@@ -7,43 +7,43 @@ import java.util.function.ObjIntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a program's objects live, the host's side of a store in {@code stores.cuh}; or what kernels make requests of,
- * where a program has no types. Confined to one thread.
+ * A storage is where a program's objects live, the host's side of a store in {@code stores.cuh}; where a program has no
+ * types, it is what kernels make requests of. Confined to one thread.
  */
 public interface Storage extends AutoCloseable {
 
-    /** Bytes of the control block that begins kernels' parameter. */
+    /** The bytes of the control block that begins kernels' parameter. */
     int CONTROL_BYTES = 1536;
 
-    /** Bytes of what kernels are told of a type behind it. */
+    /** The bytes that describe a type, behind the control block. */
     int TABLE_BYTES = 32;
 
-    /** Heaps' sizes are multiples of it. */
+    /** The number of bytes of which heaps' sizes are multiples. */
     long HEAP_ALIGNMENT = 256;
 
-    /** Types that a program can have. */
+    /** The most types that a program can have. */
     int MOST_TYPES = 4;
 
     /**
-     * What is in use. Numbers that can't be known are negative.
+     * The usage says what is in use. Numbers that can't be known are negative.
      *
-     * @param objects that there are
-     * @param heldBytes of the heap that hold objects, whatever of it is unused
+     * @param objects that exist
+     * @param heldBytes of the heap that hold objects, including their unused parts
      * @param misuses that the heap counted
      */
     record Usage(long objects, long heldBytes, long misuses) {
 
-        /** A number of these for a result: null if it can't be known. */
+        /** Returns one of the numbers for a result: null if it can't be known. */
         public static @Nullable Long known(final long number) {
             return number < 0 ? null : (Long) number;
         }
     }
 
     /**
-     * A fresh one.
+     * Makes a fresh storage.
      *
      * @param heapBytes of the heap, which the driver's allocator has already
-     * @throws IllegalArgumentException if so small a heap can't be
+     * @throws IllegalArgumentException if a heap can't be that small
      */
     static Storage of(final BenchDevice device, final Store store, final List<ObjectType> types, final long heapBytes) {
         return store.equals(Store.OBJECT_HEAP)
@@ -51,27 +51,27 @@ public interface Storage extends AutoCloseable {
                 : new TableStorage(device, store, types, heapBytes);
     }
 
-    /** Writes what kernels are told. */
+    /** Writes what kernels need to know to their parameter. */
     void writeTo(ByteBuffer parameter);
 
     /**
-     * Has a type's objects listed, after all that was launched before, for kernels that visit them.
+     * Lists a type's objects, after all work launched before, for kernels that visit the objects.
      *
      * @param type its index
      * @param kernel launches a kernel of the program with the type's index as its argument, with all threads
      */
     void list(int type, ObjIntConsumer<String> kernel);
 
-    /** Bytes of a field that names an object. */
+    /** Returns the bytes of a field that names an object. */
     int idBytes();
 
-    /** What is in use now. */
+    /** Returns what is in use now. */
     Usage usage();
 
     @Override
     void close();
 
-    /** Bytes of all fields of so many objects. */
+    /** Returns the bytes of all fields of {@code counts} objects of each type. */
     static long liveBytes(final List<ObjectType> types, final int idBytes, final long... counts) {
         long bytes = 0;
         for (int i = 0; i < types.size(); i++) {

@@ -7,31 +7,31 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What a program's kernels were compiled with: what its objects live in. Immutable.
+ * A store is what a program's kernels were compiled with, that is, what its objects live in. Immutable.
  *
- * @param name as in the name of the resource: {@code ObjectHeap}, {@code Aos}, {@code Soa}; or an allocator's, and
- *     how it is used, such as {@code CFMMalloc-coalesced}
+ * @param name as in the name of the resource: {@code ObjectHeap}, {@code Aos}, {@code Soa}; or an allocator's, and how
+ *     it is used, such as {@code CFMMalloc-coalesced}
  */
 public record Store(String name) {
 
-    /** The heap of objects. */
+    /** The store that is a heap of objects. */
     public static final Store OBJECT_HEAP = new Store("ObjectHeap");
 
-    /** Arrays of structures, without an allocator. */
+    /** The store of arrays of structures, without an allocator. */
     public static final Store AOS = new Store("Aos");
 
-    /** Structures of arrays, without an allocator. */
+    /** The store of structures of arrays, without an allocator. */
     public static final Store SOA = new Store("Soa");
 
-    /** A counter that only advances, in memory that was set aside: what requests cost at best. */
+    /** The store of a counter that only advances, in memory that was set aside: the least that requests can cost. */
     static final Store BUMP = new Store("Bump");
 
     private static final String COALESCED = "-coalesced";
     private static final String BUFFERED = "-buffered";
 
     /**
-     * The allocators behind plain structures: one form of each, the fastest where threads of a warp allocate together;
-     * and what {@code Buffered} makes of CUDA's own.
+     * Returns the stores of allocators behind plain structures: one form of each allocator, the fastest where threads
+     * of a warp allocate together; and {@code Buffered} in front of CUDA's own.
      *
      * @return stores in the order of tables
      */
@@ -46,12 +46,12 @@ public record Store(String name) {
                 of(DeviceAllocator.CUDA_MALLOC, BUFFERED));
     }
 
-    /** The heap of objects, then the allocators. */
+    /** Returns the heap of objects, then the allocators. */
     public static List<Store> ofObjects() {
         return Stream.concat(Stream.of(OBJECT_HEAP), allocators().stream()).toList();
     }
 
-    /** The same and both kinds of arrays. */
+    /** Returns the heap of objects, the allocators, and both kinds of arrays. */
     public static List<Store> all() {
         final List<Store> all = new ArrayList<>(ofObjects());
         all.add(AOS);
@@ -63,13 +63,13 @@ public record Store(String name) {
         return new Store(allocator.paperName() + form);
     }
 
-    /** Any allocator as it is. */
+    /** Returns the store of an allocator as it is. */
     public static Store plain(final DeviceAllocator allocator) {
         return of(allocator, "");
     }
 
     /**
-     * How tables name it.
+     * Returns the name in tables.
      *
      * @return for example {@code CFMMalloc coalesced}
      */
@@ -77,23 +77,26 @@ public record Store(String name) {
         return name.replace('-', ' ');
     }
 
-    /** The allocator; nothing if there is none. */
+    /** Returns the allocator; empty if there is none. */
     public Optional<DeviceAllocator> allocator() {
         final boolean isNone = equals(OBJECT_HEAP) || equals(AOS) || equals(SOA) || equals(BUMP);
         return isNone ? Optional.empty() : Optional.of(DeviceAllocator.named(name.replaceAll("-.*", "")));
     }
 
-    /** Whether it is CUDA's own allocator, maybe behind another. */
+    /** Returns whether the allocator is CUDA's own, maybe behind another. */
     public boolean isCuda() {
         return allocator().filter(DeviceAllocator.CUDA_MALLOC::equals).isPresent();
     }
 
-    /** Whether freed blocks are kept in buffers, which belong to the module and are lost to CUDA's heap with it. */
+    /**
+     * Returns whether freed blocks are kept in buffers, which belong to the module: CUDA's heap loses the blocks when
+     * the module is unloaded.
+     */
     public boolean isBuffered() {
         return name.contains(BUFFERED);
     }
 
-    /** The resource beside this class that holds a program's kernels for it. */
+    /** Returns the resource beside this class that holds a program's kernels for this store. */
     public String resource(final String program) {
         return program + "-" + name + ".ptx.gz";
     }

@@ -12,8 +12,8 @@ import java.util.function.ObjIntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory beside the heap for each type: pointers to objects that an allocator placed, or arrays that hold the objects
- * themselves.
+ * Stores objects with memory beside the heap for each type: pointers to objects that an allocator placed, or arrays
+ * that hold the objects themselves.
  */
 final class TableStorage implements Storage {
 
@@ -47,7 +47,7 @@ final class TableStorage implements Storage {
         for (final ObjectType type : types) {
             final long capacity = (type.capacity() + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
             final boolean pointers = store.allocator().isPresent();
-            // Structures are padded to their largest field, fields lie side by side.
+            // A structure is padded to its largest field; the fields of arrays lie side by side.
             final long bytes = capacity * (pointers ? Long.BYTES : type.objectBytes(Integer.BYTES) + Long.BYTES);
             final Region first = resources.take(device, bytes);
             final Region second = resources.take(device, pointers ? bytes : capacity);

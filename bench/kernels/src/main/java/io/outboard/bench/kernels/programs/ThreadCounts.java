@@ -1,6 +1,8 @@
 package io.outboard.bench.kernels.programs;
 
-/** Numbers of threads as sizes name them: {@code T10240}, {@code T100k} for 102,400, {@code T1M} for 1,048,576. */
+/**
+ * Reads numbers of threads as sizes name them: {@code T10240}, {@code T100k} for 102,400, {@code T1M} for 1,048,576.
+ */
 final class ThreadCounts {
 
     private static final String PREFIX = "T";
@@ -8,9 +10,9 @@ final class ThreadCounts {
     private ThreadCounts() {}
 
     /**
-     * Reads one.
+     * Reads a number of threads.
      *
-     * @throws NumberFormatException if it isn't one
+     * @throws NumberFormatException if the name has none
      */
     static long parse(final String name) {
         final String number = name.substring(PREFIX.length()).replaceAll("[kM]$", "");

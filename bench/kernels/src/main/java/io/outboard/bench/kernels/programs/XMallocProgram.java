@@ -8,10 +8,10 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The microbenchmark of XMalloc (Huang et al. 2013, figures 2, 5 and 6): workers that allocate an int each, write to it
- * and free it, where a warp has from 1 to 32 of them. The paper has a million; here there are 102,400: CUDA's allocator
- * takes a microsecond for each, or more (bench/results/h200-programs), and each case has at least three runs. And, of
- * larger blocks, how much faster CUDA's allocator is by buffers.
+ * The microbenchmark of XMalloc (Huang et al. 2013, figures 2, 5 and 6) has workers that allocate an int each, write to
+ * it and free it, with 1 to 32 workers in each warp. The paper has a million workers; here there are 102,400, since
+ * CUDA's allocator takes a microsecond for each, or more (bench/results/h200-programs), and each case has at least
+ * three runs. For larger blocks, the program also measures how much faster buffers make CUDA's allocator.
  *
  * <p>Stores: CUDA's allocator as it is; coalesced; with the paper's 256 blocks of each size class kept by 1 to 64
  * queues; with queues but not coalesced; with queues as they are by default; and BitMalloc.
@@ -25,7 +25,7 @@ public final class XMallocProgram implements Program {
     private static final long SHORT_WORKERS = 10_000;
     private static final int WARP_THREADS = 32;
 
-    /** The paper's. */
+    /** The size of the paper's heap. */
     private static final long HEAP_BYTES = 500L << 20;
 
     private static final int RUNS = 5;
@@ -73,7 +73,8 @@ public final class XMallocProgram implements Program {
             final RequestRuns runs = new RequestRuns(
                     work.steps(), () -> new double[] {kernels.timed("use")}, () -> kernels.run("checkUse"));
             runs.putTimes(json, workers);
-            // What figure 6 shows: a request of the allocator behind, if those of a warp are one.
+            // This is the figure that figure 6 shows: the time of one request of the allocator behind, if those of a
+            // warp are one.
             json.put("nsPerWarp", runs.medianUs() * 1000 * lanes / workers, 3);
             kernels.putChecks(json);
         }

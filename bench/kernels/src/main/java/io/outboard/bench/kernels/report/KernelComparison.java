@@ -10,7 +10,7 @@ import java.util.function.Predicate;
 import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 
-/** Tables of in-kernel allocators: ours beside published ones in the same cases, registers, and settings. */
+/** Makes the tables of in-kernel allocators: ours beside published ones in the same cases, registers, and settings. */
 public final class KernelComparison {
 
     private static final String OURS = "ours";
@@ -56,7 +56,10 @@ public final class KernelComparison {
                         + "\n";
     }
 
-    /** A row a case; for each allocator what we measured and, where there is one, the published figure. */
+    /**
+     * Makes a table with a row for each case, with what we measured of each allocator and, where there is one, the
+     * published figure.
+     */
     private String table(
             final String label,
             final List<KernelResult> shown,
@@ -97,7 +100,10 @@ public final class KernelComparison {
         return table.html();
     }
 
-    /** How many times faster than CUDA's own in the same run; the published figure over CUDA's of its own run. */
+    /**
+     * Makes the table of speedups over CUDA's own allocator in the same run; a published figure is over CUDA's of its
+     * own run.
+     */
     private String speedUps(final List<KernelResult> times) {
         final List<String> names = names(times).stream()
                 .filter(name -> find(times, name, KernelResult.CUDA_MALLOC)

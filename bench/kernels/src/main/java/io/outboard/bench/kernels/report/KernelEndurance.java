@@ -10,10 +10,10 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 
-/** Tables of what in-kernel heaps do where there is little or nothing left, and in the long run. */
+/** Makes the tables of what in-kernel heaps do where there is little or no room left, and in the long run. */
 final class KernelEndurance {
 
-    /** How heaps are aged: {@code Ageing} of the bench. */
+    /** The text that says how heaps are aged: {@code Ageing} of the bench. */
     private static final String RECIPE =
             "Microseconds on a heap after a thousand launches of 20,480 threads, or two seconds of"
                     + " them (then their number stands behind), and how many times those on a fresh heap they are. In each launch a"
@@ -51,7 +51,7 @@ final class KernelEndurance {
                 + churn();
     }
 
-    /** A row a result: what it says doesn't fit into a cell. */
+    /** Makes a table with a row for each result, since what a result says doesn't fit into a cell. */
     private String churn() {
         final List<KernelResult> shown =
                 results.stream().filter(result -> result.test().equals("CHURN")).toList();
@@ -95,7 +95,7 @@ final class KernelEndurance {
         return new HtmlTable.Cell(value, format.apply(value));
     }
 
-    /** A row a case, a column an allocator; nothing without a case. */
+    /** Makes a table with a row for each case and a column for each allocator; empty without a case. */
     private String part(
             final String title,
             final String note,

@@ -14,10 +14,10 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 
-/** Figures 3, 4 and 5 of Vinkler and Havran (2014), as ours. */
+/** Draws figures 3, 4 and 5 of Vinkler and Havran (2014) with our results. */
 final class KernelFigures {
 
-    /** Threads of a block, in every test. */
+    /** The threads of a block, in every test. */
     static final int BLOCK = 256;
 
     private static final double PAPER_THREADS = 120.0 * BLOCK;
@@ -25,7 +25,10 @@ final class KernelFigures {
     private static final double PAPER_ITERATIONS = 10;
     private static final double PAPER_BYTES = 4;
 
-    /** At 4 bytes, of which chunks have 16; and the least that its text says of figure 5(b). */
+    /**
+     * The paper's internal fragmentation at 4 bytes, for which chunks have 16; and the least that its text says of
+     * figure 5(b).
+     */
     private static final double PAPER_INTERNAL = 0.75;
 
     private static final double PAPER_EXTERNAL = 0.3;
@@ -33,7 +36,7 @@ final class KernelFigures {
     private static final String PUBLISHED = ", published code";
     private static final int NS_A_MICROSECOND = 1000;
 
-    /** A figure: which results are its points, what is on its axes, and what its lines are. */
+    /** A figure says which results are its points, what is on its axes, and what its lines are. */
     private record Figure(
             String number,
             String title,
@@ -53,7 +56,7 @@ final class KernelFigures {
         this.results = results;
     }
 
-    /** Which results are points of a figure of the paper, by its number. */
+    /** Returns which results are points of a figure of the paper, by its number. */
     static Predicate<KernelResult> points(final String figure) {
         return switch (figure) {
             case "3(a)" -> is("ADF").and(usualHeap());
@@ -185,7 +188,7 @@ final class KernelFigures {
                 KernelResult::contender));
     }
 
-    /** A chart with its own legend and its numbers; nothing if there aren't two points on a line of an allocator. */
+    /** Returns a chart with its own legend and its numbers; empty if no allocator has two points on a line. */
     private String html(final Figure figure) {
         final List<KernelResult> points =
                 results.stream().filter(points(figure.number())).toList();
@@ -228,7 +231,7 @@ final class KernelFigures {
         return group.html();
     }
 
-    /** What the authors' code took in the same cases, below ours; as many points as are known. */
+    /** Adds what the authors' code took in the same cases, below ours, as far as points are known. */
     private void addPublished(
             final Figure figure,
             final List<KernelResult> points,
@@ -270,7 +273,7 @@ final class KernelFigures {
         }
     }
 
-    /** What the paper's text says of its figure 5. */
+    /** Adds what the paper's text says of its figure 5. */
     private static void addPaper(final Figure figure, final double[] x, final ChartGroup group) {
         if (figure.title().startsWith("Internal") && x[0] == PAPER_BYTES) {
             group.points(paper("paper, at 4 bytes"), new double[] {PAPER_BYTES}, new double[] {PAPER_INTERNAL});
@@ -284,7 +287,7 @@ final class KernelFigures {
         return new Series(name, "--baseline-1", "--dash-2");
     }
 
-    /** A test with the paper's threads. */
+    /** Selects a test with the paper's threads. */
     private static Predicate<KernelResult> is(final String test) {
         return result -> result.test().equals(test)
                 && isPerWarp(result)
@@ -292,7 +295,9 @@ final class KernelFigures {
                 && isPlain(result);
     }
 
-    /** As in the paper: each thread by itself, and the allocator compiled into the kernel. */
+    /**
+     * Returns whether a result is as in the paper: each thread by itself, and the allocator compiled into the kernel.
+     */
     private static boolean isPlain(final KernelResult result) {
         return !result.isCoalesced() && !result.isLinked();
     }
@@ -313,7 +318,7 @@ final class KernelFigures {
         return result -> result.number(key) == value;
     }
 
-    /** Allocators whose heaps are pre-split at all. */
+    /** Returns whether an allocator's heaps are pre-split at all. */
     private static boolean isOfFamily(final KernelResult result) {
         return List.of("CMalloc", "CFMalloc", "CMMalloc", "CFMMalloc").contains(result.allocator());
     }

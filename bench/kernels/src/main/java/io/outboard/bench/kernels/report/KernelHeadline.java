@@ -14,7 +14,8 @@ import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 
 /**
- * What a run of in-kernel allocators comes to: beside CUDA's own malloc, else beside the best published, else in times.
+ * Sums up a run of in-kernel allocators: compared with CUDA's own malloc, otherwise with the best published one,
+ * otherwise in times.
  */
 final class KernelHeadline {
 
@@ -127,7 +128,7 @@ final class KernelHeadline {
                 .orElse("");
     }
 
-    /** Of each allocator that can free, over CUDA's, in the cases of both. */
+    /** Returns the speedups of each allocator that can free over CUDA's, in the cases of both. */
     private Map<String, Spread> factors() {
         final Map<String, Spread> factors = new TreeMap<>();
         for (final String contender : contenders()) {
@@ -160,7 +161,7 @@ final class KernelHeadline {
         return timed.stream().filter(result -> result.contender().equals(contender));
     }
 
-    /** Bump pointers don't free: they would win a race that they don't run. */
+    /** Returns the allocators to compare, without bump pointers, which don't free and so would win unfairly. */
     private List<String> contenders() {
         final Predicate<KernelResult> real = result -> !result.allocator().equals(KernelResult.EMPTY)
                 && !result.allocator().equals(KernelResult.CUDA_MALLOC)

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a published in-kernel allocator took in a case, from {@code kernel-peers.csv} beside this class: a reference
- * value, of the same kind of GPU but another harness. Immutable, so safe for any number of threads.
+ * A peer is what a published in-kernel allocator took in a case, from {@code kernel-peers.csv} beside this class: a
+ * reference value, of the same kind of GPU but another harness. Immutable, so safe for any number of threads.
  *
  * @param caseName the case, as {@link KernelResult#name}
  * @param peer name of the allocator
@@ -24,18 +24,18 @@ record KernelPeer(String caseName, String peer, KernelTimes times, KernelTimes e
     private static final String RESOURCE = PublishedTable.FOLDER + "kernel-peers.csv";
     private static final int CELLS = 8;
 
-    /** Without what its harness's empty kernel takes. */
+    /** Returns the times without those of the harness's empty kernel. */
     KernelTimes net() {
         return times.minus(empty);
     }
 
-    /** All of them; of one case and peer, the last. */
+    /** Returns all peers; if a case has the same peer twice, the last one. */
     static List<KernelPeer> load() {
         return read(RESOURCE, Template.load(RESOURCE));
     }
 
     /**
-     * Reads lines of comma-separated values below a heading; those that begin with {@code #} are comments.
+     * Reads lines of comma-separated values below a heading; lines that begin with {@code #} are comments.
      *
      * @throws IllegalStateException if a line isn't a peer's; names it
      */
@@ -48,7 +48,7 @@ record KernelPeer(String caseName, String peer, KernelTimes times, KernelTimes e
         return new ArrayList<>(peers.values());
     }
 
-    /** The one that takes least for allocate and free together, net, in a case. */
+    /** Returns the peer with the least net time for allocate and free together in a case. */
     static Optional<KernelPeer> best(final List<KernelPeer> peers, final String caseName) {
         return peers.stream()
                 .filter(peer -> peer.caseName().equals(caseName))

@@ -8,15 +8,15 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * One line of {@code kernels.jsonl}: what one in-kernel allocator did in one case of the test bench. Immutable, so safe
- * for any number of threads.
+ * A result is one line of {@code kernels.jsonl}: what one in-kernel allocator did in one case of the test bench.
+ * Immutable, so safe for any number of threads.
  */
 public final class KernelResult {
 
-    /** CUDA's own allocator, against which speed-ups are told. */
+    /** The name of CUDA's own allocator, to which speedups refer. */
     public static final String CUDA_MALLOC = "CudaMalloc";
 
-    /** Kernels without an allocator. */
+    /** The name of kernels without an allocator. */
     static final String EMPTY = "Empty";
 
     private static final String COALESCED = " coalesced";
@@ -24,10 +24,10 @@ public final class KernelResult {
     private static final double NS_A_MILLISECOND = 1e6;
     private static final double AGEING_LAUNCHES = 1000;
 
-    /** Tests whose times stand in tables of their own. */
+    /** The tests whose times stand in tables of their own. */
     private static final List<String> APART = List.of("OOM", "FILL", "CHURN", "REGISTERS");
 
-    /** Counts of which each must be 0. */
+    /** The counts that must all be 0. */
     private static final List<String> CHECKS = List.of(
             "misaligned",
             "outside",
@@ -64,7 +64,7 @@ public final class KernelResult {
     }
 
     /**
-     * What was done, as rows of tables name it.
+     * Returns the name of the case in rows of tables.
      *
      * @return for example {@code AD T10k 16 B}
      */
@@ -73,7 +73,7 @@ public final class KernelResult {
     }
 
     /**
-     * What allocated.
+     * Returns what allocated.
      *
      * @return the paper's name of the allocator
      */
@@ -82,7 +82,7 @@ public final class KernelResult {
     }
 
     /**
-     * Whether one claim served a warp.
+     * Returns whether one claim served a warp.
      *
      * @return false for every thread by itself
      */
@@ -91,7 +91,7 @@ public final class KernelResult {
     }
 
     /**
-     * Whether the kernels called functions that they were linked with.
+     * Returns whether the kernels called functions that they were linked with.
      *
      * @return false for those into which the allocator was compiled
      */
@@ -100,7 +100,7 @@ public final class KernelResult {
     }
 
     /**
-     * Allocator, coalescing and linking in one.
+     * Returns allocator, coalescing and linking in one name.
      *
      * @return for example {@code CFMMalloc coalesced}
      */
@@ -109,7 +109,7 @@ public final class KernelResult {
     }
 
     /**
-     * The test.
+     * Returns the test.
      *
      * @return its abbreviation, such as {@code ADF}
      */
@@ -118,7 +118,7 @@ public final class KernelResult {
     }
 
     /**
-     * Whether it belongs among the times for allocate and free, and not into a table of its own.
+     * Returns whether the result belongs among the times for allocate and free, and not into a table of its own.
      *
      * @return false for a heap that is exhausted, filled or churned, and for registers
      */
@@ -127,7 +127,7 @@ public final class KernelResult {
     }
 
     /**
-     * Whether the case came to its end.
+     * Returns whether the case ran to its end.
      *
      * @return false if it hung or crashed
      */
@@ -136,7 +136,7 @@ public final class KernelResult {
     }
 
     /**
-     * A text of the line.
+     * Returns a text of the line.
      *
      * @param key its name
      * @return the text, empty if there is none
@@ -146,7 +146,7 @@ public final class KernelResult {
     }
 
     /**
-     * A number of the line.
+     * Returns a number of the line.
      *
      * @param key its name
      * @return the number, NaN if it wasn't measured
@@ -156,7 +156,7 @@ public final class KernelResult {
     }
 
     /**
-     * Allocate and free together.
+     * Returns the time of allocate and free together.
      *
      * @return microseconds; NaN if the case wasn't measured to its end
      */
@@ -165,19 +165,19 @@ public final class KernelResult {
         return number("allocateUs") + (Double.isNaN(free) ? 0 : free);
     }
 
-    /** The same, unless requests failed: then a point in a figure would compare what isn't alike. */
+    /** Returns the same time, but NaN if requests failed: a point in a figure would then compare different work. */
     double comparableMicroseconds() {
         return number("nulls") > 0 ? Double.NaN : microseconds();
     }
 
-    /** Each of the two; free is NaN where both are one kernel. */
+    /** Returns both times; free is NaN where both are one kernel. */
     KernelTimes times() {
         return new KernelTimes(number("allocateUs"), number("freeUs"));
     }
 
     /**
-     * The result as tables show it: microseconds for {@code allocate/free}, or for both in one kernel, with {@code !}
-     * if requests failed and {@code ?} if a check did; or {@code hang} or {@code crash}.
+     * Returns the result as tables show it: microseconds for {@code allocate/free}, or for both in one kernel, with
+     * {@code !} if requests failed and {@code ?} if a check did; or {@code hang} or {@code crash}.
      *
      * @return a few characters
      */
@@ -191,9 +191,9 @@ public final class KernelResult {
     }
 
     /**
-     * The fraction of the heap that was served before the first failure.
+     * Returns the fraction of the heap that was served before the first failure.
      *
-     * @return as {@link #cell}, but for the fraction in place of times
+     * @return as {@link #cell}, but with the fraction in place of times
      */
     public String servedCell() {
         return isComplete()
@@ -203,8 +203,8 @@ public final class KernelResult {
     }
 
     /**
-     * What requests cost that can't be served: milliseconds until each thread has its first null, and nanoseconds of a
-     * request, over all threads, when each goes on asking.
+     * Returns what requests cost that can't be served: milliseconds until each thread has its first null, and
+     * nanoseconds of a request, over all threads, when each goes on asking.
      *
      * @return for example {@code 5.7 ms, 12 ns}
      */
@@ -215,8 +215,8 @@ public final class KernelResult {
     }
 
     /**
-     * Microseconds of the first and of the last rounds in a heap that only fills, and how many times longer the last
-     * take.
+     * Returns the microseconds of the first and of the last rounds in a heap that only fills, and the ratio of the last
+     * to the first.
      *
      * @return for example {@code 812/830, 1.02}
      */
@@ -229,8 +229,8 @@ public final class KernelResult {
     }
 
     /**
-     * Microseconds on an aged heap, and how many times those on a fresh one they are; how often the heap was used in
-     * between, if it took so long that it was less than usual.
+     * Returns the microseconds on an aged heap, and their ratio to those on a fresh one; also how often the heap was
+     * used in between, if that took so long that it was less than usual.
      *
      * @return for example {@code 9.1/8.0, 1.05}
      */
@@ -243,7 +243,7 @@ public final class KernelResult {
     }
 
     /**
-     * Mallocs and frees of a churn, over its time.
+     * Returns the mallocs and frees of a churn for each second.
      *
      * @return a number, NaN if it wasn't measured
      */
@@ -252,7 +252,7 @@ public final class KernelResult {
     }
 
     /**
-     * Which checks found something.
+     * Returns which checks found something.
      *
      * @return for example {@code mismatches 12}; empty if none did
      */

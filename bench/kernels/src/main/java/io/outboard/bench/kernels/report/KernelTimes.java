@@ -4,24 +4,24 @@ import io.outboard.bench.cli.report.Html;
 import java.util.Locale;
 
 /**
- * Microseconds for allocate and free. Immutable, so safe for any number of threads.
+ * The times are microseconds for allocate and free. Immutable, so safe for any number of threads.
  *
  * @param allocate NaN if it wasn't measured
  * @param free NaN if both are one kernel
  */
 record KernelTimes(double allocate, double free) {
 
-    /** Both together. */
+    /** Returns the sum of both, or the time of the one kernel that does both. */
     double total() {
         return allocate + (Double.isNaN(free) ? 0 : free);
     }
 
-    /** Without what a kernel takes that allocates nothing; of one kernel, if one of the two is. */
+    /** Returns the times without those of a kernel that allocates nothing. Free is NaN if it is in either. */
     KernelTimes minus(final KernelTimes empty) {
         return new KernelTimes(allocate - empty.allocate, free - empty.free);
     }
 
-    /** As {@link KernelResult#cell}. */
+    /** Formats the times as in {@link KernelResult#cell}. */
     String text() {
         return Double.isNaN(allocate) ? Html.NONE : digits(allocate) + (Double.isNaN(free) ? "" : "/" + digits(free));
     }

@@ -11,13 +11,16 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** What allocators in kernels do: tables of every case, and tables and figures of Vinkler and Havran (2014) as ours. */
+/**
+ * Shows what allocators in kernels do: tables of every case, and tables and figures of Vinkler and Havran (2014) with
+ * our results.
+ */
 public final class KernelsSection implements Section {
 
-    /** Name of the file in the folder: one JSON object a line. */
+    /** The name of the file in the folder: one JSON object a line. */
     public static final String FILE_NAME = "kernels.jsonl";
 
-    /** What pages show of it. */
+    /** The section of result pages that shows the file. */
     public static final PagePart PART = PagePart.of(FILE_NAME, KernelsSection::new);
 
     private final ResultFolder folder;

@@ -10,27 +10,27 @@ import java.util.Optional;
 import java.util.stream.DoubleStream;
 
 /**
- * One of our allocators beside the best published one in each case. Both are shown as they were measured and net of the
- * empty kernel of their harness, and compared net. Immutable, so safe for any number of threads.
+ * Compares one of our allocators with the best published one in each case. Both are shown as they were measured and net
+ * of the empty kernel of their harness, and compared net. Immutable, so safe for any number of threads.
  */
 public final class PeerComparison {
 
-    /** For people, beside every table. */
+    /** The explanation for people beside every table. */
     public static final String ABOUT =
             "Microseconds for allocate/free, or for both in one kernel, as measured and net of a"
                     + " kernel that allocates nothing. Peers: their published code on an H200 with a heap of 2 GiB, an independent"
                     + " harness, November 2026, reference values: the best in each case, by allocate and free, net.";
 
-    /** The resolution of CUDA's events, by the manual of {@code cuEventElapsedTime}: what is below counts as this. */
+    /** The resolution of CUDA's events, by the manual of {@code cuEventElapsedTime}: less counts as this. */
     private static final double RESOLUTION_US = 0.5;
 
-    /** Our allocators for which the comparison is shown. */
+    /** The allocators of ours for which the comparison is shown. */
     private static final String NEWEST = "BitMalloc";
 
     private static final String FAMILY = "CFMMalloc coalesced";
 
     /**
-     * A case.
+     * A row is a case.
      *
      * @param name the case
      * @param result ours
@@ -39,17 +39,17 @@ public final class PeerComparison {
      */
     record Row(String name, KernelResult result, KernelTimes net, KernelPeer peer) {
 
-        /** How many times longer ours takes. */
+        /** Returns the ratio of our time to the peer's. */
         double ratio() {
             return over(net.total(), peer.net().total());
         }
 
-        /** The same of allocate alone. */
+        /** Returns the ratio of our time to the peer's for allocate alone. */
         double allocateRatio() {
             return over(net.allocate(), peer.net().allocate());
         }
 
-        /** Whether the peer is faster, or ours didn't do what was asked for. */
+        /** Returns whether the peer is faster, or ours didn't do what was asked for. */
         boolean trails() {
             return !(net.total() <= peer.net().total()) || KernelComparison.isBad(result);
         }
@@ -76,7 +76,7 @@ public final class PeerComparison {
     }
 
     /**
-     * Compares.
+     * Compares our main allocators with peers.
      *
      * @param results of a run; cases count where the run has the empty kernel too
      * @return one for each of our main allocators that a peer's case was run for
@@ -116,7 +116,7 @@ public final class PeerComparison {
     }
 
     /**
-     * Which of ours.
+     * Returns which of our allocators is compared.
      *
      * @return for example {@code CFMMalloc coalesced}
      */
@@ -125,8 +125,8 @@ public final class PeerComparison {
     }
 
     /**
-     * The cases in the order of the run, each as cells: case, ours, ours net, the peer's name, its times, these net,
-     * and how many times longer ours takes, with {@code trails} if it is more.
+     * Returns the cases in the order of the run, each as cells: case, ours, ours net, the peer's name, its times, these
+     * net, and the ratio of our time to the peer's, with {@code trails} if it is more.
      *
      * @return a list of seven texts for each case
      */
@@ -144,7 +144,7 @@ public final class PeerComparison {
     }
 
     /**
-     * In how many cases ours is ahead, and how far behind it is at most.
+     * Returns in how many cases ours is ahead, and how far behind it is at most.
      *
      * @return a line
      */
@@ -164,7 +164,7 @@ public final class PeerComparison {
                         .orElse("behind in none");
     }
 
-    /** How many times faster than the best published ours is in each case, both net; NaN where ours failed. */
+    /** Returns how many times faster than the best published ours is in each case, both net; NaN where ours failed. */
     DoubleStream factors() {
         return rows.stream().mapToDouble(row -> KernelComparison.isBad(row.result()) ? Double.NaN : 1 / row.ratio());
     }

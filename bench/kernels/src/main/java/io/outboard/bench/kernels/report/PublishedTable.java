@@ -8,12 +8,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Numbers that others published or that published code was measured at, from a small file of comma-separated values
- * beside this class: a heading, then a row a line, its name first. Immutable, so safe for any number of threads.
+ * A table has numbers that others published or that published code was measured at, from a small file of
+ * comma-separated values beside this class: a heading, then a row on each line, its name first. Immutable, so safe for
+ * any number of threads.
  */
 public final class PublishedTable {
 
-    /** Where such files lie. */
+    /** The folder of such files. */
     static final String FOLDER = "/io/outboard/bench/kernels/report/";
 
     private final List<String> columns;
@@ -52,14 +53,14 @@ public final class PublishedTable {
         return new ArrayList<>(rows.keySet());
     }
 
-    /** A cell as it stands in the file; empty if there is none. */
+    /** Returns a cell as it stands in the file; empty if there is none. */
     public String text(final String row, final String column) {
         final List<String> cells = rows.get(row);
         final int index = columns.indexOf(column);
         return cells == null || index < 0 ? "" : cells.get(index);
     }
 
-    /** A cell's number; of {@code allocate/free}, the sum; NaN if there is none, or a word stands there. */
+    /** Returns a cell's number; for {@code allocate/free}, the sum; NaN if there is no cell, or the cell is a word. */
     public double number(final String row, final String column) {
         final String text = text(row, column).replace("!", "");
         double sum = 0;

@@ -7,7 +7,7 @@ import java.util.function.DoubleFunction;
 import java.util.stream.DoubleStream;
 
 /**
- * How far numbers of several cases lie apart.
+ * A spread says how far numbers of several cases lie apart.
  *
  * @param count how many there are
  * @param least the smallest; NaN if there is none
@@ -16,7 +16,7 @@ import java.util.stream.DoubleStream;
  */
 public record Spread(int count, double least, double median, double most) {
 
-    /** Of numbers, NaN among them left out. */
+    /** Returns the spread of numbers, without those that are NaN. */
     public static Spread of(final DoubleStream numbers) {
         final double[] sorted =
                 numbers.filter(number -> !Double.isNaN(number)).sorted().toArray();
@@ -26,7 +26,7 @@ public record Spread(int count, double least, double median, double most) {
                 : new Spread(sorted.length, sorted[0], sorted[last / 2], sorted[last]);
     }
 
-    /** As bars, of which a single case has one. */
+    /** Returns the spread as bars; a single case has one. */
     public List<LogBars.Bar> bars(final DoubleFunction<String> format) {
         return count == 1
                 ? List.of(new LogBars.Bar("", median, format.apply(median)))

@@ -1,4 +1,4 @@
-/** The report's section on in-kernel allocators, beside what their authors publish. */
+/** The report's section on in-kernel allocators shows them beside what their authors publish. */
 @NullMarked
 package io.outboard.bench.kernels.report;
 

@@ -15,7 +15,10 @@ import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
-/** A device whose primary context is the thread's current one, and its memory. Confined to one thread. */
+/**
+ * A bench device is a device, whose primary context is the thread's current one, with its memory. Confined to one
+ * thread.
+ */
 public final class BenchDevice implements AutoCloseable {
 
     private final CudaMemorySource source;
@@ -31,13 +34,13 @@ public final class BenchDevice implements AutoCloseable {
     public BenchDevice(final int device) {
         source = CudaMemorySource.open(device);
         checkRuntime("cudaSetDevice", JCuda.cudaSetDevice(device));
-        // Frees nothing, but makes the primary context, unless there is one, and its being current certain.
+        // A free of nothing makes the primary context, unless there is one, and makes it current.
         checkRuntime("cudaFree", JCuda.cudaFree(new Pointer()));
         stopwatch = new Stopwatch();
     }
 
     /**
-     * The stopwatch of the default stream.
+     * Returns the stopwatch of the default stream.
      *
      * @return the same each time
      */
@@ -46,7 +49,7 @@ public final class BenchDevice implements AutoCloseable {
     }
 
     /**
-     * How many multiprocessors the device has.
+     * Returns how many multiprocessors the device has.
      *
      * @return 1 or more
      */
@@ -66,8 +69,8 @@ public final class BenchDevice implements AutoCloseable {
     }
 
     /**
-     * Gives the driver's heap a size, once. The driver takes it when the first module that uses it is loaded; later,
-     * its size can't change.
+     * Sets the size of the driver's heap, once. The driver reads the size when the first module that uses the heap is
+     * loaded; later, it can't change.
      *
      * @param bytes 0 for no change
      */
@@ -79,7 +82,7 @@ public final class BenchDevice implements AutoCloseable {
     }
 
     /**
-     * Memory for something that a case needs beside its heap; {@link #giveBack} ends it.
+     * Takes memory for something that a case needs beside its heap, until {@link #giveBack}.
      *
      * @param bytes 1 or more
      * @return the region, not cleared
@@ -89,8 +92,8 @@ public final class BenchDevice implements AutoCloseable {
     }
 
     /**
-     * Gives memory back. Not after a failure: then the context may be broken, and the failure would be hidden by the
-     * next.
+     * Frees memory. Must not be called after a failure: the context may be broken, and a second failure would hide the
+     * first.
      *
      * @param region from {@link #take}
      */
@@ -99,7 +102,7 @@ public final class BenchDevice implements AutoCloseable {
     }
 
     /**
-     * Memory for heaps: one region, the largest that was asked for so far.
+     * Returns memory for heaps: a single region, of the largest size that was asked for so far.
      *
      * @param bytes 1 or more
      * @return where it begins
@@ -124,7 +127,7 @@ public final class BenchDevice implements AutoCloseable {
     }
 
     /**
-     * Zeroes memory, after what was launched before.
+     * Fills memory with zeroes, after all work launched before.
      *
      * @param region all of it
      */
@@ -133,9 +136,9 @@ public final class BenchDevice implements AutoCloseable {
     }
 
     /**
-     * Copies from where a region begins, after what was launched before.
+     * Copies from the beginning of a region, after all work launched before.
      *
-     * @param to host memory for so many bytes
+     * @param to host memory for that many bytes
      * @param from device memory
      * @param bytes 0 or more, at most the region's
      */
@@ -146,7 +149,7 @@ public final class BenchDevice implements AutoCloseable {
     }
 
     /**
-     * Fills a region, after what was launched before.
+     * Fills a region, after all work launched before.
      *
      * @param to device memory
      * @param from host memory of as many bytes
@@ -162,7 +165,7 @@ public final class BenchDevice implements AutoCloseable {
     }
 
     /**
-     * Fails if a call of the driver did.
+     * Throws if a call of the driver failed.
      *
      * @param call its name
      * @param result what it returned

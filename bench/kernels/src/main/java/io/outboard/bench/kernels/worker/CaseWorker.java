@@ -4,13 +4,13 @@ import io.outboard.bench.cli.worker.Worker;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 
-/** The main loop of the processes in which cases run, each of which {@link Watchdog} may end. */
+/** The main loop of the processes in which cases run; {@link Watchdog} may end such a process. */
 public final class CaseWorker {
 
     private CaseWorker() {}
 
     /**
-     * Cases of one kind on one device.
+     * A bench runs cases of one kind on one device.
      *
      * @param <C> what a case is
      */
@@ -22,8 +22,7 @@ public final class CaseWorker {
          *
          * @param work the case
          * @return one JSON object
-         * @throws RuntimeException if a kernel crashed, memory isn't enough, and so on; the context may be of no
-         *     more use
+         * @throws RuntimeException if a kernel crashed, memory isn't enough, and so on; the context may be unusable
          */
         String measure(C work);
     }

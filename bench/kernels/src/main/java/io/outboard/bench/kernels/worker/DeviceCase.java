@@ -2,46 +2,46 @@ package io.outboard.bench.kernels.worker;
 
 import io.outboard.bench.cli.report.JsonLine;
 
-/** One thing to do on a device, as it is told to a worker. */
+/** A case is one thing to do on a device, in the form that a worker reads. */
 public interface DeviceCase {
 
     /**
-     * What the worker reads.
+     * Returns what the worker reads.
      *
      * @return one line
      */
     String line();
 
     /**
-     * What was asked for, by the keys of a result.
+     * Returns what was asked for, by the keys of a result.
      *
      * @return a new object
      */
     JsonLine json();
 
     /**
-     * What the driver's own heap must have. It has one size as long as a process lives.
+     * Returns the size that the driver's own heap must have. The heap has one size as long as a process lives.
      *
      * @return bytes; 0 where it isn't used
      */
     long driverHeapBytes();
 
     /**
-     * The kernels that it runs, as PTX.
+     * Returns where the kernels that the case runs are, as PTX.
      *
      * @return the name of a resource, with all folders
      */
     String resource();
 
     /**
-     * For how long it runs by itself, however fast the device is.
+     * Returns how long the case runs by design, however fast the device is.
      *
      * @return seconds
      */
     int seconds();
 
     /**
-     * The result of a case that has none.
+     * Returns the result of a case that didn't end by itself.
      *
      * @param status {@code hang} or {@code crash}
      * @param message why, in one line

@@ -9,8 +9,8 @@ import jcuda.driver.JCudaDriver;
 public final class Stopwatch implements AutoCloseable {
 
     /**
-     * More than the host takes for a launch, even interpreted, in cycles of the device: some 200 microseconds. A kernel
-     * that lasts so long keeps the device busy until the host has launched what is timed: else the host would be timed.
+     * The cycles of a kernel that keeps the device busy until the host has launched what is timed; otherwise the host
+     * would be timed. They are some 200 microseconds, more than the host takes for a launch, even interpreted.
      */
     public static final long LAUNCH_CYCLES = 400_000;
 
@@ -26,7 +26,7 @@ public final class Stopwatch implements AutoCloseable {
     }
 
     /**
-     * The stream that work is to be launched on.
+     * Returns the stream to launch work on.
      *
      * @return the default stream
      */
@@ -38,7 +38,7 @@ public final class Stopwatch implements AutoCloseable {
      * Launches work and waits until it has finished.
      *
      * @param work launches it
-     * @return what the device took, in microseconds
+     * @return the device's time, in microseconds
      */
     public double microseconds(final Runnable work) {
         final float[] milliseconds = new float[1];
@@ -50,7 +50,7 @@ public final class Stopwatch implements AutoCloseable {
         return milliseconds[0] * MICROSECONDS_A_MILLISECOND;
     }
 
-    /** Waits until everything launched has finished; a kernel that crashed is found here. */
+    /** Waits until everything launched has finished; if a kernel crashed, this call throws. */
     public void synchronize() {
         BenchDevice.check("cuStreamSynchronize", JCudaDriver.cuStreamSynchronize(stream));
     }

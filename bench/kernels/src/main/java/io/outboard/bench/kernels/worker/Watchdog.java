@@ -12,9 +12,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs cases in another process, one process for as many as it lives through. A case that takes longer than the limit
- * is a {@code hang}: the process is killed, and the next case gets a new one. A case in which the process or its CUDA
- * context dies is a {@code crash}. Confined to one thread; what a new process costs is about a second.
+ * A watchdog runs cases in another process, in the same one as long as it lives. A case that takes longer than the
+ * limit is a {@code hang}: the process is killed, and the next case gets a new one. A case in which the process or its
+ * CUDA context dies is a {@code crash}. Confined to one thread; a new process costs about a second.
  *
  * @param <C> what a case is
  */
@@ -25,12 +25,12 @@ public final class Watchdog<C extends DeviceCase> {
     private @Nullable WorkerProcess worker;
 
     /**
-     * A watchdog without a process as yet.
+     * Makes a watchdog without a process as yet.
      *
      * @param program the worker: its main method calls {@link CaseWorker#serve}
      * @param device number of the device to run on
-     * @param limit how long a case may take, its checks and the compilation of its kernels included, but not {@link
-     *     DeviceCase#seconds}
+     * @param limit how long a case may take, with its checks and the compilation of its kernels, but without
+     *     {@link DeviceCase#seconds}
      */
     public Watchdog(final Class<?> program, final int device, final Duration limit) {
         this(WorkerProcess.command(program, String.valueOf(device)), limit);
@@ -42,13 +42,14 @@ public final class Watchdog<C extends DeviceCase> {
     }
 
     /**
-     * Runs cases. They run ordered by what a process must be told before its first kernel, and so not all as given.
+     * Runs cases. They are ordered by what a process must be told before its first kernel, and so may run in another
+     * order than given.
      *
      * @param cases what to run
      * @param starts is told of each case when it starts
      * @param ends is told of each result when it is known
      * @return a JSON object for each, in the order given
-     * @throws IllegalStateException if no process gets ready, for want of a device, say
+     * @throws IllegalStateException if no process gets ready, for example for want of a device
      * @throws IOException if no process can be started, or {@code ends} can't keep a result
      * @throws InterruptedException if the thread is interrupted
      */

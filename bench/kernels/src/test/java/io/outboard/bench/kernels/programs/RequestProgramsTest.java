@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Programs that measure requests alone, without a GPU: what they are made of. */
+/** Tests the parts of programs that measure requests alone, without a GPU. */
 class RequestProgramsTest {
 
     @ParameterizedTest

@@ -27,7 +27,7 @@ class KernelPeerTest {
                         peer -> peer.date().equals("2026-11") && peer.harness().startsWith("an independent harness")));
     }
 
-    /** In the published table this one takes 7/7 over 5/5; the finer figures of the same code count. */
+    /** This peer takes 7/7 over 5/5 in the published table; the finer figures of the same code count. */
     @Test
     void shouldTakeTheLeastNetOfTheEmptyKernel() {
         final KernelPeer best =

@@ -4,14 +4,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Lines of {@code kernels.jsonl} in the shape in which the command line leaves them. */
+/** Has lines of {@code kernels.jsonl} as the command line writes them. */
 public final class KernelResultFiles {
 
     private static final String HEAP = "\"heapBytes\":2147483648,\"preSplit\":\"default\",";
 
     private KernelResultFiles() {}
 
-    /** Two allocators, CUDA's and none: a few rows of the table, points of all figures, failures, registers. */
+    /**
+     * Returns results of two allocators, CUDA's and none: a few rows of the table, points of all figures, failures,
+     * registers.
+     */
     public static List<String> sample() {
         final List<String> lines = new ArrayList<>();
         final String[] allocators = {"Empty", "CFMalloc", "CFMMalloc", "CudaMalloc"};

@@ -42,7 +42,7 @@ class KernelsSectionTest {
         assertTrue(times.contains(">Gallatin</th>"), times);
         assertTrue(times.contains("remarkable none\">hang</td>"), times);
         final String speedUps = between(page, "<h3>Times faster than CUDA malloc", "<h3>");
-        // 11040 us over 1104 us; published, 3728 us over 128 us.
+        // The speedup is 11040 us over 1104 us; the published one is 3728 us over 128 us.
         assertTrue(speedUps.contains(">10.0\u00A0\u00D7</data>"), speedUps);
         assertTrue(speedUps.contains(">29.1\u00A0\u00D7</data>"), speedUps);
         assertTrue(between(page, "<h3>Out of memory", "<h3>").contains(">0.98?</data>"));
@@ -104,7 +104,7 @@ class KernelsSectionTest {
         assertTrue(peers.contains(">32.84 trails</data>"), peers);
     }
 
-    /** What the authors' code took in the same cases, which are few. */
+    /** The points are what the authors' code took in the same cases, of which there are few. */
     @Test
     void shouldDrawThePublishedCodesPointsUnderOurs() throws IOException {
         final String page = page(KernelResultFiles.sample().stream()
@@ -150,7 +150,7 @@ class KernelsSectionTest {
                 "internal fragmentation");
     }
 
-    /** Where requests failed, times compare what isn't alike. */
+    /** Where requests failed, times would compare different work. */
     @Test
     void shouldLeaveOutPointsWhereRequestsFailed() throws IOException {
         final List<String> lines = KernelResultFiles.sample().stream()
@@ -191,7 +191,7 @@ class KernelsSectionTest {
 
     private String page(final List<String> lines) throws IOException {
         Files.write(folder.resolve("kernels.jsonl"), lines);
-        // What a phone shows as the heading of a number stands in each cell.
+        // Each cell repeats the heading of its column, which a phone shows beside the number.
         return Files.readString(ReportPage.write(folder, List.of(KernelsSection.PART)))
                 .replaceAll(" data-of=\"[^\"]*\"", "");
     }

@@ -31,7 +31,7 @@ class PeerComparisonTest {
                 comparisons.get(0).summary());
     }
 
-    /** Half a microsecond is what CUDA's events tell apart. */
+    /** CUDA's events have a resolution of half a microsecond. */
     @Test
     void shouldNotTellTimesApartThatEventsCannot() {
         final PeerComparison comparison = PeerComparison.of(results(

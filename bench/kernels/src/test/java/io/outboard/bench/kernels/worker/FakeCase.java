@@ -2,7 +2,7 @@ package io.outboard.bench.kernels.worker;
 
 import io.outboard.bench.cli.report.JsonLine;
 
-/** A case for {@link FakeWorker}: how it ends, and what it asks of the driver's heap. */
+/** A case for {@link FakeWorker} says how it ends, and what it needs of the driver's heap. */
 record FakeCase(String ending, long driverHeapBytes) implements DeviceCase {
 
     FakeCase(final String ending) {

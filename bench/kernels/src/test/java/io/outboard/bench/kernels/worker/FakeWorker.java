@@ -7,7 +7,7 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.locks.LockSupport;
 
-/** Stands in for a program that calls {@link CaseWorker#serve}: a case says how it ends. */
+/** Stands in for a program that calls {@link CaseWorker#serve}; each case says how it ends. */
 final class FakeWorker {
 
     static final String HANGS = "hangs";
@@ -37,7 +37,7 @@ final class FakeWorker {
             System.exit(1);
         } else if (work.ending().equals(CRASHES)) {
             System.out.println(work.failed("crash", "cuLaunchKernel failed"));
-            // As with a broken context, nothing works any more.
+            // Nothing works any more, as with a broken context.
             waitForEver();
         } else {
             System.out.println(work.json()

@@ -14,7 +14,7 @@ import io.outboard.bench.kernels.programs.simulation.Traffic;
 import io.outboard.bench.kernels.programs.simulation.Wator;
 import java.util.List;
 
-/** All programs that there are. */
+/** Lists all programs. */
 public final class Programs {
 
     private static final List<Program> ALL = List.of(
@@ -31,7 +31,7 @@ public final class Programs {
     private Programs() {}
 
     /**
-     * Their names.
+     * Returns the names of all programs.
      *
      * @return in the order of tables
      */
@@ -40,7 +40,7 @@ public final class Programs {
     }
 
     /**
-     * What they were compiled with.
+     * Returns the stores that programs were compiled with.
      *
      * @return each once
      */
@@ -63,10 +63,10 @@ public final class Programs {
     }
 
     /**
-     * What to run of a program.
+     * Returns the cases to run of a program.
      *
      * @param program one of {@link #names}
-     * @param quick whether it is to be short, for memory checkers
+     * @param quick whether the cases should be short, for memory checkers
      * @return cases for each store that the program was compiled for
      */
     public static List<ProgramCase> cases(final String program, final boolean quick) {

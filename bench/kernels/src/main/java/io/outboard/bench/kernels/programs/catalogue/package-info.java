@@ -1,4 +1,4 @@
-/** Which programs there are, and the process that runs one. */
+/** The catalogue lists the programs, and has the main class of the process that runs one. */
 @NullMarked
 package io.outboard.bench.kernels.programs.catalogue;
 

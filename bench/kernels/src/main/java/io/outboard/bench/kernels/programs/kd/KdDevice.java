@@ -18,10 +18,10 @@ import jcuda.Pointer;
 import jcuda.driver.JCudaDriver;
 import org.jspecify.annotations.Nullable;
 
-/** The kernels of a k-d tree's build, their heap and the rest of their memory. Confined to one thread. */
+/** Holds the kernels of a k-d tree's build, their heap and the rest of their memory. Confined to one thread. */
 final class KdDevice implements AutoCloseable {
 
-    /** A word of {@code Build} in {@code kd_nodes.cuh}, behind the heap's control block. */
+    /** A word is a field of {@code Build} in {@code kd_nodes.cuh}, behind the heap's control block. */
     private enum Word {
         TRIANGLES(0),
         BOXES(1),
@@ -53,12 +53,12 @@ final class KdDevice implements AutoCloseable {
     }
 
     /**
-     * What a build asked for: {@code Tally}.
+     * The tally counts what a build asked for: {@code Tally}.
      *
      * @param requests how many
-     * @param bytes of all
-     * @param squares of their sizes, the sum
-     * @param greatest bytes of one
+     * @param bytes of all requests
+     * @param squares sum of the squares of their sizes
+     * @param greatest bytes of the largest request
      * @param refused requests that got nothing
      * @param pairs of nodes, the root's among them
      * @param references of all leaves
@@ -77,14 +77,14 @@ final class KdDevice implements AutoCloseable {
     }
 
     /**
-     * What is left when all has been freed.
+     * The leftover is what the heap has when everything was freed.
      *
-     * @param usedChunks that the heap still has in use; null where that can't be told
+     * @param usedChunks that the heap still has in use; null where that isn't known
      * @param misuses frees that were refused
      */
     record Leftover(@Nullable Long usedChunks, @Nullable Long misuses) {
 
-        /** Of both. */
+        /** Returns the sum of two leftovers. */
         Leftover and(final Leftover other) {
             return new Leftover(sum(usedChunks, other.usedChunks), sum(misuses, other.misuses));
         }
@@ -94,14 +94,16 @@ final class KdDevice implements AutoCloseable {
         }
     }
 
-    /** Up to so many references make a leaf. */
+    /** The most references of a leaf. */
     static final int LEAF_REFERENCES = 16;
 
     private static final int BLOCK = 128;
     private static final int WARP = 32;
     private static final int QUEUE_BYTES = 512;
     private static final int TASK_BYTES = 64;
-    /** Where {@code Queue} has the number of tasks, its state, and the number of nodes copied; in ints. */
+    /**
+     * The index, in ints, at which {@code Queue} has the number of tasks, its state, and the number of nodes copied.
+     */
     private static final int TAIL = QUEUE_BYTES / 4 / Integer.BYTES;
 
     private static final int STATE = 3 * QUEUE_BYTES / 4 / Integer.BYTES;
@@ -132,7 +134,7 @@ final class KdDevice implements AutoCloseable {
         this.work = work;
         this.scene = scene;
         this.device = device;
-        // A place for each division that has two children to be divided, and for all parts of large nodes.
+        // There is a place for each division whose two children are divided, too, and for all parts of large nodes.
         taskCapacity = 3 * scene.triangles() + 65_536;
         try {
             final String resource = work.store().resource(work.program());
@@ -171,22 +173,22 @@ final class KdDevice implements AutoCloseable {
                 DeviceHeap::close);
     }
 
-    /** 8 + 1.3 log2(N): Havran 2000. */
+    /** Returns 8 + 1.3 log2(N), as in Havran 2000. */
     static int mostDepth(final int triangles) {
         return (int) Math.round(8 + 1.3 * Math.log(triangles) / Math.log(2));
     }
 
-    /** Of a thread of the kernel that is timed. */
+    /** Returns the registers of a thread of the kernel that is timed. */
     int registers() {
         return module.registers("build");
     }
 
-    /** That are launched. */
+    /** Returns the warps that are launched. */
     int warps() {
         return blocks("build") * (BLOCK / WARP);
     }
 
-    /** Builds the tree and counts requests. Once, before all else. */
+    /** Builds the tree and counts requests. Must be called once, before all other builds. */
     Tally count() {
         BenchDevice.clear(tally);
         build("buildCounted");
@@ -198,10 +200,11 @@ final class KdDevice implements AutoCloseable {
     }
 
     /**
-     * Takes memory for copies of the tree that was counted, and so of each, but for one of more nodes, which is wrong.
+     * Takes memory for copies of the tree that was counted. Later trees fit as well, except one with more nodes, which
+     * is wrong.
      */
     private void takeCopies() {
-        // The root's pair has one.
+        // The root's pair has only one node.
         final int nodeCapacity = (int) Math.max(2 * counted.pairs() - 1, 1);
         flats = resources.take(device, (long) nodeCapacity * KdNodes.NODE_INTS * Integer.BYTES);
         references = resources.take(device, Math.max(counted.references(), 1) * Integer.BYTES);
@@ -212,7 +215,7 @@ final class KdDevice implements AutoCloseable {
         set(Word.REFERENCE_CAPACITY, counted.references());
     }
 
-    /** The tree that was built last, once. */
+    /** Copies the tree that was built last; each tree can be copied once. */
     KdNodes copy() {
         final int[] nodes = new int[copyLevels() * KdNodes.NODE_INTS];
         final int[] lists = new int[(int) counted.references()];
@@ -222,7 +225,7 @@ final class KdDevice implements AutoCloseable {
         return new KdNodes(scene, nodes, lists);
     }
 
-    /** Level by level; how many nodes, at most those that there is room for. */
+    /** Copies the nodes level by level, and returns their number, at most as many as there is room for. */
     private int copyLevels() {
         final int capacity = nodeCapacity();
         int first = 0;
@@ -260,7 +263,7 @@ final class KdDevice implements AutoCloseable {
     }
 
     /**
-     * Builds once more, in an empty heap. After {@link #count} and {@link #end}.
+     * Builds the tree once more, in an empty heap, after {@link #count} and {@link #end}.
      *
      * @return microseconds, or NaN if a request was refused
      */
@@ -285,7 +288,7 @@ final class KdDevice implements AutoCloseable {
         return microseconds;
     }
 
-    /** The driver's heap can't be reset: there, what was built last is freed. */
+    /** Empties the heap. The driver's heap can't be reset, so the tree that was built last is freed there. */
     private void empty() {
         if (heap != null) {
             heap.reset();
@@ -296,7 +299,7 @@ final class KdDevice implements AutoCloseable {
         }
     }
 
-    /** As many as there is room for at a time. */
+    /** Returns as many blocks as the device can run at a time. */
     private int blocks(final String kernel) {
         final int[] aMultiprocessor = new int[1];
         BenchDevice.check(
@@ -331,7 +334,7 @@ final class KdDevice implements AutoCloseable {
         parameter.putLong(word.offsetBytes(), value);
     }
 
-    /** Frees what was built last, so that the driver's heap is as it was; gives the memory back. */
+    /** Frees the tree that was built last, so that the driver's heap is as it was, and returns the memory. */
     @Override
     public void close() {
         if (heap == null && !isFreed && flats != null) {

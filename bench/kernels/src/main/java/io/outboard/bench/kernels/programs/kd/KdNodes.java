@@ -1,7 +1,7 @@
 package io.outboard.bench.kernels.programs.kd;
 
 /**
- * A k-d tree as a kernel copies it: nodes by number, of which the first is the root and each stands before those below
+ * A k-d tree as a kernel copies it has numbered nodes: the first is the root, and each node stands before those below
  * it. Immutable, so safe for any number of threads; the arrays must not be written to.
  *
  * <p>Each node is four ints: the axis, or {@value #LEAF} for a leaf; the bits of the plane, or how many references a
@@ -10,16 +10,17 @@ package io.outboard.bench.kernels.programs.kd;
  */
 final class KdNodes {
 
-    /** In place of an axis. */
+    /** The value in place of an axis that marks a leaf. */
     static final int LEAF = 3;
 
     static final int NODE_INTS = 4;
 
-    /** More than a tree is deep. */
+    /** A bound that no tree's depth exceeds. */
     private static final int MOST_DEPTH = 128;
 
     /**
-     * By how much of the scene's extent a cell is taken to be larger where a ray passes it: more than what is rounded.
+     * The share of the scene's extent by which a cell counts as larger where a ray passes it, which is more than
+     * rounding errors.
      */
     private static final double SLACK = 1e-6;
 
@@ -29,7 +30,7 @@ final class KdNodes {
     private final double slack;
 
     /**
-     * A tree.
+     * Makes a tree.
      *
      * @param scene what it is of
      * @param nodes [nodes x {@value #NODE_INTS}]
@@ -58,7 +59,7 @@ final class KdNodes {
         return (count() + 1) / 2;
     }
 
-    /** Of the deepest leaf; 0 for a tree that is one leaf. */
+    /** Returns the depth of the deepest leaf; 0 for a tree that is one leaf. */
     int depth() {
         final int[] depths = new int[count()];
         int deepest = 0;
@@ -72,7 +73,7 @@ final class KdNodes {
         return deepest;
     }
 
-    /** Leaves that don't have the very triangles whose boxes reach into them, by the planes above. */
+    /** Returns how many leaves don't have exactly the triangles whose boxes reach into them, by the planes above. */
     long faults() {
         final int[] missing = new int[count()];
         final long[] sums = new long[count()];
@@ -120,24 +121,24 @@ final class KdNodes {
         return faults;
     }
 
-    /** Whether a triangle goes to the left child: {@code isLeft} in {@code kd_split.cuh}. */
+    /** Returns whether a triangle goes to the left child: {@code isLeft} in {@code kd_split.cuh}. */
     static boolean isLeft(final float from, final float to, final float plane) {
         return from < plane || to <= plane;
     }
 
-    /** Whether a triangle goes to the right child. */
+    /** Returns whether a triangle goes to the right child. */
     static boolean isRight(final float to, final float plane) {
         return to > plane;
     }
 
-    /** What a ray hits first; {@link KdRays#MISSED} and -1 if nothing. */
+    /** Returns what a ray hits first; {@link KdRays#MISSED} and -1 if nothing. */
     KdRays.Hit nearest(final KdRays.Ray ray) {
         final Walk walk = new Walk(ray);
         walk.visit(0, 0, KdRays.MISSED);
         return new KdRays.Hit(walk.nearest, walk.triangle);
     }
 
-    /** One ray's way. Confined to one thread. */
+    /** A walk is the way of one ray through the tree. Confined to one thread. */
     private final class Walk {
 
         private final KdRays.Ray ray;
@@ -148,7 +149,7 @@ final class KdNodes {
             this.ray = ray;
         }
 
-        /** A node, of which the ray passes the cell between two distances. */
+        /** Visits a node whose cell the ray passes between two distances. */
         void visit(final int node, final double from, final double to) {
             if (from > to || from > nearest) {
                 return;
@@ -205,7 +206,7 @@ final class KdNodes {
         return reference >= 0 && reference < scene.triangles();
     }
 
-    /** So that sums over different triangles differ. */
+    /** Mixes a triangle's bits, so that sums over different triangles differ. */
     private static long mixed(final int triangle) {
         final long bits = (triangle + 1) * 0x9E3779B97F4A7C15L;
         return (bits ^ (bits >>> 29)) * 0xBF58476D1CE4E5B9L;

@@ -4,18 +4,18 @@ import io.outboard.bench.cli.trace.SplitMix64;
 import java.util.stream.IntStream;
 
 /**
- * Rays through a scene: the nearest hit of each through a tree, and by all triangles one after the other. Both compute
- * a hit in the same way, in doubles, so that they are equal or a tree is wrong. Immutable, so safe for any number of
- * threads.
+ * Rays go through a scene, and find the nearest hit of each by a tree, and by all triangles one after the other. Both
+ * compute a hit in the same way, in doubles, so the hits are equal unless the tree is wrong. Immutable, so safe for any
+ * number of threads.
  */
 final class KdRays {
 
-    /** Where nothing is hit. */
+    /** The distance of a ray that hits nothing. */
     static final double MISSED = Double.POSITIVE_INFINITY;
 
     private static final long SEED = 20140401;
 
-    /** A ray; the direction has no unit length. Immutable; the arrays must not be written to. */
+    /** A ray has an origin and a direction, which has no unit length. Immutable; the arrays must not be written to. */
     static final class Ray {
 
         private final double[] origin;
@@ -35,7 +35,10 @@ final class KdRays {
         }
     }
 
-    /** What a ray hits first: how many times its direction away, or {@link #MISSED}; and which triangle. */
+    /**
+     * A hit is what a ray hits first: the distance in multiples of the ray's direction, or {@link #MISSED}; and the
+     * triangle.
+     */
     record Hit(double distance, int triangle) {}
 
     private final KdScene scene;
@@ -45,9 +48,9 @@ final class KdRays {
     }
 
     /**
-     * A ray between two random places within the scene's bounds.
+     * Returns a ray between two random places within the scene's bounds.
      *
-     * @param number the same gives the same
+     * @param number the same gives the same ray
      */
     Ray ray(final int number) {
         final SplitMix64 chance = new SplitMix64(SEED + number);
@@ -63,7 +66,7 @@ final class KdRays {
     }
 
     /**
-     * How many rays hit something else in a tree than they do in truth.
+     * Returns how many rays hit something else by a tree than by all triangles.
      *
      * @param rays how many are tried
      */
@@ -74,7 +77,7 @@ final class KdRays {
                 .count();
     }
 
-    /** The nearest hit's distance, by all triangles. */
+    /** Returns the nearest hit's distance, by all triangles. */
     double nearest(final Ray ray) {
         double nearest = MISSED;
         for (int i = 0; i < scene.triangles(); i++) {
@@ -83,7 +86,7 @@ final class KdRays {
         return nearest;
     }
 
-    /** Where a ray meets a triangle (Moeller and Trumbore 1997), or {@link #MISSED}. */
+    /** Returns the distance at which a ray meets a triangle (Moeller and Trumbore 1997), or {@link #MISSED}. */
     static double distance(final float[] corners, final int triangle, final Ray ray) {
         final int at = KdScene.CORNER_FLOATS * triangle;
         final double[] o = ray.origin();
@@ -119,7 +122,7 @@ final class KdRays {
         return distance >= 0 ? distance : MISSED;
     }
 
-    /** The cosine of the angle between a ray and a triangle's normal, 0 to 1. */
+    /** Returns the cosine of the angle between a ray and a triangle's normal, 0 to 1. */
     static double facing(final float[] corners, final int triangle, final Ray ray) {
         final int at = KdScene.CORNER_FLOATS * triangle;
         final double[] first = new double[KdScene.AXES];

@@ -3,23 +3,23 @@ package io.outboard.bench.kernels.programs.kd;
 import io.outboard.bench.cli.trace.SplitMix64;
 
 /**
- * Triangles to build a k-d tree over: rolling terrain, and on it spheres of many triangles, towns of boxes, whose sides
- * are parallel to the axes, and small triangles in heaps. So there is much in few places, and flat boxes are among
- * them. Immutable once made, so safe for any number of threads; the arrays must not be written to.
+ * A scene has triangles to build a k-d tree over: rolling terrain, and on it spheres of many triangles, towns of boxes,
+ * whose sides are parallel to the axes, and small triangles in heaps. So a few places have many triangles, and flat
+ * boxes are among them. Immutable once made, so safe for any number of threads; the arrays must not be written to.
  *
  * <p>The same number of triangles gives the same scene on every machine.
  */
 final class KdScene {
 
-    /** Floats of a triangle: three corners, of each x, y and z. */
+    /** The floats of a triangle: three corners with x, y and z each. */
     static final int CORNER_FLOATS = 9;
 
-    /** Floats of a box: the least x, y and z, one unused, then the greatest ones, and one unused. */
+    /** The floats of a box: the least x, y and z, one unused, then the greatest ones, and one unused. */
     static final int BOX_FLOATS = 8;
 
     static final int AXES = 3;
 
-    /** Terrain reaches from 0 to this on x and z. */
+    /** The terrain's extent from 0 on x and z. */
     private static final double SIDE = 1000;
 
     private static final int TOWNS = 5;
@@ -28,7 +28,7 @@ final class KdScene {
     private static final double SPHERES_SHARE = 0.5;
     private static final double BOXES_SHARE = 0.08;
     private static final int BOX_TRIANGLES = 12;
-    /** Corners of a box by number: bits 0 to 2 say which end of x, y and z; two triangles for each side. */
+    /** The corners of a box by number: bits 0 to 2 say which end of x, y and z; two triangles for each side. */
     private static final int[] BOX_CORNERS = {
         0, 2, 4, 2, 6, 4, 1, 5, 3, 3, 5, 7, 0, 4, 1, 1, 4, 5, 2, 3, 6, 3, 7, 6, 0, 1, 2, 1, 3, 2, 4, 6, 5, 5, 6, 7
     };
@@ -49,7 +49,7 @@ final class KdScene {
     }
 
     /**
-     * A scene.
+     * Makes a scene.
      *
      * @param triangles how many, 1000 or more
      */
@@ -74,22 +74,25 @@ final class KdScene {
         return triangles;
     }
 
-    /** [triangles x {@value #CORNER_FLOATS}]. */
+    /** Returns the corners, [triangles x {@value #CORNER_FLOATS}]. */
     float[] corners() {
         return corners;
     }
 
-    /** Of each triangle the box around it: [triangles x {@value #BOX_FLOATS}]. */
+    /** Returns the box around each triangle, [triangles x {@value #BOX_FLOATS}]. */
     float[] boxes() {
         return boxes;
     }
 
-    /** The box around all: the least x, y and z, then the greatest. */
+    /** Returns the box around all triangles: the least x, y and z, then the greatest. */
     float[] bounds() {
         return bounds;
     }
 
-    /** Height of the ground: octaves of waves, the higher ones lower, which no grid of triangles repeats. */
+    /**
+     * Returns the height of the ground: octaves of waves, with less height in the higher octaves, which no grid of
+     * triangles repeats.
+     */
     private static double ground(final double x, final double z) {
         double height = 0;
         double wave = 0.011;
@@ -120,7 +123,7 @@ final class KdScene {
         return new double[] {x, ground(x, z), z};
     }
 
-    /** In one of the corners of the terrain more often than elsewhere; of radii that differ by some tens. */
+    /** Adds a sphere, more often in one corner of the terrain than elsewhere; radii differ by a factor of some tens. */
     private void addSphere(final int stacks) {
         final double x = SIDE * chance.unit() * chance.unit();
         final double z = SIDE * chance.unit() * chance.unit();
@@ -134,7 +137,7 @@ final class KdScene {
                 final double[] c = onSphere(x, y, z, radius, Math.PI * stack / stacks, Math.PI * (slice + 1) / stacks);
                 final double[] d =
                         onSphere(x, y, z, radius, Math.PI * (stack + 1) / stacks, Math.PI * (slice + 1) / stacks);
-                // At the poles one of the two would be a line.
+                // At a pole, one of the two triangles would be a line.
                 if (stack > 0) {
                     add(a, b, c);
                 }
@@ -182,7 +185,7 @@ final class KdScene {
         }
     }
 
-    /** As many small triangles as are missing, in ten places. */
+    /** Adds as many small triangles as are missing, in ten places. */
     private void addHeaps() {
         while (made < triangles) {
             final int heap = made % 10;
@@ -199,7 +202,7 @@ final class KdScene {
         }
     }
 
-    /** From -1 to 1, more often near 0. */
+    /** Returns a number from -1 to 1, more often near 0. */
     private double around() {
         return chance.unit() + chance.unit() - 1;
     }

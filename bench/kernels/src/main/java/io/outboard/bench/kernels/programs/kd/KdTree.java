@@ -12,18 +12,19 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The build of a k-d tree in one kernel, with memory of 200 and of 20 times the root's list: Vinkler and Havran 2014,
- * section 7, tables 3 and 4; {@code kdtree.cu} says how. The scenes are generated, {@link KdScene}, with as many
- * triangles as a small, a middle and a large one of the paper's.
+ * Builds a k-d tree in one kernel, with memory of 200 and of 20 times the root's list: Vinkler and Havran 2014, section
+ * 7, tables 3 and 4; {@code kdtree.cu} says how. The scenes are generated, {@link KdScene}, with as many triangles as a
+ * small, a middle and a large one of the paper's.
  *
- * <p>What is built is compared with the scene: each leaf must have the very triangles that reach into it, and rays must
+ * <p>The tree is compared with the scene: each leaf must have exactly the triangles that reach into it, and rays must
  * hit the same through the tree as by all triangles. A build that is refused memory has the status {@code refused} and
- * no times; what it had is freed all the same, and counted as leaked if it isn't.
+ * no times; its memory is freed all the same, and counted as leaked if it isn't.
  */
 public final class KdTree implements Program {
 
     /**
-     * In the root's list, which is what the paper takes for the size of the root node; here nodes are small beside it.
+     * The bytes of a reference in the root's list. The paper takes the list for the size of the root node; nodes are
+     * small beside it here.
      */
     private static final int REFERENCE_BYTES = Integer.BYTES;
 
@@ -34,7 +35,10 @@ public final class KdTree implements Program {
     private static final int PICTURE_PIXELS = 96;
     private static final double MICROSECONDS_A_MILLISECOND = 1000;
 
-    /** Those of the paper as they are; and two that serve the requests of a division by one, as it is one warp's. */
+    /**
+     * The stores: the paper's allocators as they are; and two that serve all requests of a division by one, since one
+     * warp makes them.
+     */
     private static final List<Store> STORES = List.of(
             Store.plain(DeviceAllocator.BIT_MALLOC),
             Store.plain(DeviceAllocator.C_MALLOC),
@@ -57,15 +61,15 @@ public final class KdTree implements Program {
         return STORES;
     }
 
-    /** {@inheritDoc} The heap has so many times the root's list. */
+    /** {@inheritDoc} The heap is a multiple of the root's list. */
     @Override
     public List<ProgramCase> cases(final Store store, final boolean quick) {
         return SCENES.stream()
                 .flatMap(scene -> FACTORS.stream().map(factor -> work(store, scene, factor, quick ? 1 : STEPS)))
-                // What never frees needs room for all that is requested. How large the driver's heap is, kernels can't
-                // say.
+                // An allocator that never frees needs room for all requests. Kernels can't find out how large the
+                // driver's heap is.
                 .filter(work -> (canFree(store) && !store.isCuda()) || factorOf(work) == FACTORS.get(0))
-                // A build takes CUDA's malloc several times as long, and it makes six of each.
+                // A build takes several times as long with CUDA's malloc, and each case makes six builds.
                 .filter(work -> !store.isCuda() || work.size().startsWith(SCENES.get(0)))
                 .limit(quick ? 1 : Long.MAX_VALUE)
                 .toList();
@@ -98,7 +102,7 @@ public final class KdTree implements Program {
             final KdNodes counted = build.copy();
             final KdDevice.Leftover leftover = build.end();
             if (tally.refused() != 0) {
-                // Where the memory isn't enough, it would come to nothing each time.
+                // Without enough memory, each further build would be refused, too.
                 return refused(work, tally.refused(), leftover);
             }
             final double[] times = new double[work.steps()];
@@ -109,7 +113,7 @@ public final class KdTree implements Program {
                     return refused(work, 1, leftover.and(build.end()));
                 }
             }
-            // The kernel that is timed isn't the one that counts: its tree is checked too.
+            // The kernel that is timed isn't the one that counts, so its tree is checked, too.
             final KdNodes timed = build.copy();
             final JsonLine json = built(work, scene, build, tally, timed, times)
                     .put("mismatches", new KdRays(scene).mismatches(timed, RAYS))
@@ -123,7 +127,7 @@ public final class KdTree implements Program {
         }
     }
 
-    /** What a build came to that ended for want of memory: no tree, and so no numbers of one. */
+    /** Returns the result of a build that ended for want of memory: without a tree, and so without its numbers. */
     private static JsonLine refused(final ProgramCase work, final long requests, final KdDevice.Leftover leftover) {
         return put(
                 work.json()
@@ -167,8 +171,8 @@ public final class KdTree implements Program {
     }
 
     /**
-     * The scene from above one side, through the tree, as it is lit from where one looks: a byte a pixel, of which
-     * darker ones are further away.
+     * Draws the scene through the tree, from above one side and lit from the viewer's place: a byte for each pixel,
+     * darker where it is further away.
      *
      * @return 96 rows of 96, from the top left
      */
@@ -179,7 +183,7 @@ public final class KdTree implements Program {
             final int column = i % PICTURE_PIXELS;
             final double x = (column + 0.5) / PICTURE_PIXELS - 0.5;
             final double y = 0.5 - (row + 0.5) / PICTURE_PIXELS;
-            // From above the corner that most spheres are near, towards the middle.
+            // The viewer is above the corner that most spheres are near, and looks towards the middle.
             final double[] origin = {-60, 200, -100};
             final double[] direction = {0.59 + 0.81 * x, -0.42 + y, 0.81 - 0.59 * x};
             final KdRays.Ray ray = new KdRays.Ray(origin, direction);
@@ -188,7 +192,7 @@ public final class KdTree implements Program {
         return pixels;
     }
 
-    /** 0 where nothing is hit, or 30 to 255. */
+    /** Returns 0 where nothing is hit, otherwise 30 to 255. */
     private static long shade(final KdScene scene, final KdRays.Hit hit, final KdRays.Ray ray) {
         if (hit.triangle() < 0) {
             return 0;

@@ -1,6 +1,6 @@
 /**
- * A program that builds a tree over a scene's triangles and casts rays through it, on the device, and what the CPU says
- * to that.
+ * This program builds a tree over a scene's triangles and casts rays through it, on the device, and the CPU checks the
+ * results.
  */
 @NullMarked
 package io.outboard.bench.kernels.programs.kd;

@@ -6,7 +6,7 @@ import io.outboard.bench.kernels.programs.Store;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Bodies that attract each other, and merge or not, as {@code bodies.cuh} has them. */
+/** Bodies attract each other, and merge or not, as in {@code bodies.cuh}. */
 public final class Bodies implements Simulation {
 
     private static final int BODIES = Stage.OWN;
@@ -50,12 +50,15 @@ public final class Bodies implements Simulation {
         return false;
     }
 
-    /** Two bodies this close, squared, merge: at first some thousandth of all pairs of neighbours are. */
+    /**
+     * Returns the squared distance below which two bodies merge: at the start, about one pair of neighbours in a
+     * thousand is that close.
+     */
     private static float radius(final Size size) {
         return 0.1f / size.number();
     }
 
-    /** Those that have merged into others leave no mass. */
+    /** Counts the bodies with mass; those that have merged into others have none. */
     @Override
     public long objectsIn(final int... picture) {
         return IntStream.range(0, picture.length / NUMBERS_A_BODY)

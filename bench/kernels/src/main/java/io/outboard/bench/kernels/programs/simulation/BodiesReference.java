@@ -3,8 +3,8 @@ package io.outboard.bench.kernels.programs.simulation;
 import java.util.stream.IntStream;
 
 /**
- * Bodies on the CPU: the same operations as {@code bodies.cuh}, so the same bits. Those that have merged into others
- * have no mass. Confined to one thread.
+ * Simulates bodies on the CPU with the same operations as {@code bodies.cuh}, so with the same bits. Bodies that have
+ * merged into others have no mass. Confined to one thread.
  */
 final class BodiesReference implements Simulation.Reference {
 
@@ -24,7 +24,7 @@ final class BodiesReference implements Simulation.Reference {
     private final long[] forceY;
 
     /**
-     * Bodies at the start.
+     * Makes the bodies at the start.
      *
      * @param radius squared distance below which they merge; negative if never
      */
@@ -81,7 +81,10 @@ final class BodiesReference implements Simulation.Reference {
         forceY[body] = sumY;
     }
 
-    /** In units of 1 / SCALE: more than an int holds where a body is heavy, as those are that many have merged into. */
+    /**
+     * Returns a force in units of 1 / SCALE. An int is too small for a heavy body, as one is that many have merged
+     * into.
+     */
     static long whole(final float force) {
         return (long) (force * SCALE);
     }
@@ -120,7 +123,9 @@ final class BodiesReference implements Simulation.Reference {
         return target;
     }
 
-    /** A target that has none itself takes one body, that with the lowest number. */
+    /**
+     * Merges bodies into their targets. A target that has no target itself takes one body, that with the lowest number.
+     */
     private void merge(final int... targets) {
         final boolean[] taken = new boolean[x.length];
         for (int body = 0; body < x.length; body++) {

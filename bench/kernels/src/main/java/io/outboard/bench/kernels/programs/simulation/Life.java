@@ -6,7 +6,7 @@ import io.outboard.bench.kernels.programs.Store;
 import java.util.Arrays;
 import java.util.List;
 
-/** The game of life, as {@code life.cu} has it. */
+/** The game of life, as in {@code life.cu}, is a simulation of cells that are alive or candidates. */
 public final class Life implements Simulation {
 
     static final int EMPTY = 0;
@@ -40,7 +40,7 @@ public final class Life implements Simulation {
 
     @Override
     public List<ObjectType> types(final Size size) {
-        // Between two lists each ends at most once, and is made at most once.
+        // Between two lists, each object ends at most once, and is made at most once.
         return List.of(
                 ObjectType.of("Candidate", 2L * places(size), 4, 4),
                 ObjectType.of("Alive", 2L * places(size), 4, 4, 4));

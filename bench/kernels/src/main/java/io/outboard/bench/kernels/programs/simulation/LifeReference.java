@@ -4,7 +4,8 @@ import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
 /**
- * The game of life on the CPU: the same steps as {@code life.cu}, with an array over places. Confined to one thread.
+ * Plays the game of life on the CPU with the same steps as {@code life.cu}, and an array over places. Confined to one
+ * thread.
  */
 final class LifeReference implements Simulation.Reference {
 
@@ -41,7 +42,7 @@ final class LifeReference implements Simulation.Reference {
                         default -> Life.EMPTY;
                     };
         });
-        // Whoever has become alive makes candidates of what is empty around it.
+        // A cell that has become alive makes candidates of the empty places around it.
         each(place -> {
             if (next[place] == Life.EMPTY && hasNewAround(place)) {
                 next[place] = Life.CANDIDATE;
@@ -70,7 +71,7 @@ final class LifeReference implements Simulation.Reference {
         return count;
     }
 
-    /** One of the nine places around one; the width is a power of two. */
+    /** Returns one of the nine places around a place; the width is a power of two. */
     private int beside(final int place, final int number) {
         final int row = (place + (number / 3 - 1) * width) & (kinds.length - width);
         return row | ((place + number % 3 - 1) & (width - 1));

@@ -20,7 +20,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Runs a simulation: times it, compares its picture with the CPU's, looks for the least heap. Confined to one thread.
+ * Runs a simulation: times it, compares its picture with the CPU's, and looks for the least heap. Confined to one
+ * thread.
  */
 public final class SimulationProgram implements Program {
 
@@ -28,15 +29,18 @@ public final class SimulationProgram implements Program {
     private static final int QUICK_STEPS = 20;
     private static final int MEMORY_STEPS = 100;
     private static final int LONG_STEPS = 300_000;
-    /** Launches that may wait for the device. */
+    /** The most launches that may wait for the device. */
     private static final int STEPS_AT_ONCE = 100;
-    /** The least heap is found to a 64th. */
+    /** The least heap is found with a precision of one 64th. */
     private static final int PRECISION = 64;
 
     private static final long LEAST_HEAP = 64 << 10;
 
     private final Simulation simulation;
-    /** They stay loaded; so what Buffered keeps of CUDA's heap, at most 1024 objects of a type, serves the next run. */
+    /**
+     * The modules stay loaded, so the blocks of CUDA's heap that Buffered keeps, at most 1024 objects of a type, serve
+     * the next run.
+     */
     private final Map<String, KernelModule> modules = new HashMap<>();
 
     private final Map<String, Simulation.Reference> references = new HashMap<>();
@@ -59,14 +63,15 @@ public final class SimulationProgram implements Program {
     public List<ProgramCase> cases(final Store store, final boolean quick) {
         final List<ProgramCase> cases = new ArrayList<>();
         final Simulation.Size least = simulation.sizes().get(0);
-        // CUDA's is some hundred times slower than the others: more would take minutes.
+        // CUDA's allocator is some hundred times slower than the others: more sizes would take minutes.
         if (quick || store.isCuda()) {
             cases.add(of(store, least, ProgramCase.Mode.TIME, QUICK_STEPS));
             return cases;
         }
         simulation.sizes().forEach(size -> cases.add(of(store, size, ProgramCase.Mode.TIME, size.steps())));
         if (store.equals(Store.OBJECT_HEAP) || store.equals(Store.plain(DeviceAllocator.BIT_MALLOC))) {
-            // To be compared with CUDA's: the first steps aren't like those that follow.
+            // This case is for the comparison with CUDA's allocator, since the first steps aren't like the following
+            // ones.
             cases.add(of(store, least, ProgramCase.Mode.TIME, QUICK_STEPS));
         }
         if (store.equals(Store.OBJECT_HEAP) || store.allocator().isPresent()) {
@@ -100,8 +105,8 @@ public final class SimulationProgram implements Program {
     }
 
     /**
-     * Times steps, and lists apart in as many runs of their own: these have the same objects in the same steps, and
-     * what is timed as a whole has no events in between.
+     * Times the steps, and times their lists in just as many further runs: the objects are the same in the same steps,
+     * and the runs that are timed as a whole have no events in between.
      */
     private JsonLine time(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
         final double[] totals = new double[RUNS];
@@ -119,7 +124,7 @@ public final class SimulationProgram implements Program {
                 if (run == RUNS - 1) {
                     result = checked(result, work, size, stage);
                 } else {
-                    stage.endAll(); // CUDA's heap is the same for the next run
+                    stage.endAll(); // CUDA's heap must be the same for the next run.
                 }
             }
             lists[run] = listsOf(work, size, device);
@@ -128,11 +133,11 @@ public final class SimulationProgram implements Program {
         final double enumeration = RequestRuns.median(lists) / work.steps();
         return result.put("stepUs", step, 3)
                 .put("enumerationUs", enumeration, 3)
-                // Between events lists may take longer than without.
+                // Lists may take longer between events than without, so the difference can be negative.
                 .put("workUs", Math.max(0, step - enumeration), 3);
     }
 
-    /** What all lists of a run take, in microseconds. */
+    /** Returns the time of all lists of a run, in microseconds. */
     private double listsOf(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
         try (Stage stage = stage(work, size, device);
                 PartTimes times = new PartTimes(device.stopwatch().stream())) {
@@ -152,7 +157,7 @@ public final class SimulationProgram implements Program {
         return work.json().put("status", "refused").put("message", "no room for the first objects");
     }
 
-    /** What a run came to in which objects weren't made: not what the CPU comes to. */
+    /** Returns the result of a run in which objects weren't made, which isn't compared with the CPU's. */
     private static JsonLine refused(final ProgramCase work, final Stage stage) {
         return ended(work.json().put("status", "refused").put("message", "no room for objects of later steps"), stage);
     }
@@ -163,7 +168,7 @@ public final class SimulationProgram implements Program {
         }
     }
 
-    /** What the run came to, and what is left when all objects have been destroyed. */
+    /** Returns the result of a run, and what is left when all objects have been destroyed. */
     private JsonLine checked(
             final JsonLine json, final ProgramCase work, final Simulation.Size size, final Stage stage) {
         final Simulation.Reference reference = reference(size, work.steps());
@@ -204,7 +209,7 @@ public final class SimulationProgram implements Program {
         return Stage.ints(picture);
     }
 
-    /** The least heap with which no object is refused. */
+    /** Finds the least heap with which no object is refused. */
     private JsonLine memory(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
         final Simulation.Reference reference = simulation.reference(size);
         final int idBytes = work.store().equals(Store.OBJECT_HEAP) ? Integer.BYTES : Long.BYTES;
@@ -243,7 +248,7 @@ public final class SimulationProgram implements Program {
         try {
             storage = Storage.of(device, work.store(), types, heapBytes);
         } catch (final IllegalArgumentException e) {
-            return false; // no room for a block
+            return false; // There is no room for a block.
         }
         try (Stage stage = new Stage(device, module, storage, types)) {
             if (!simulation.start(stage, size)) {
@@ -255,9 +260,9 @@ public final class SimulationProgram implements Program {
     }
 
     /**
-     * Whether nothing goes wrong for long: all runs must come to the same checksum, and the heap must count the objects
-     * that the picture shows. It isn't compared with the CPU's, which takes some 4 ms for a step of 256 x 256 cells, 20
-     * minutes for all; that the steps are the same, the timed runs show.
+     * Checks that nothing goes wrong for long: all runs must have the same checksum, and the heap must count the
+     * objects that the picture shows. The picture isn't compared with the CPU's, which takes some 4 ms for a step of
+     * 256 x 256 cells, 20 minutes for all; the timed runs show that the steps are the same.
      */
     private JsonLine endurance(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
         try (Stage stage = stage(work, size, device)) {
@@ -296,7 +301,7 @@ public final class SimulationProgram implements Program {
                 resource -> KernelModule.load(resource, TextResource.read(Program.class, resource)));
     }
 
-    /** Computed once for all stores that come to so many steps. */
+    /** Returns the CPU's result, computed once for all stores with the same number of steps. */
     private Simulation.Reference reference(final Simulation.Size size, final int steps) {
         return references.computeIfAbsent(size.name() + " " + steps, key -> {
             final Simulation.Reference reference = simulation.reference(size);

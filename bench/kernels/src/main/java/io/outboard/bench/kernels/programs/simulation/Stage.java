@@ -15,8 +15,8 @@ import jcuda.Pointer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a simulation runs on: its kernels, their parameter ({@code Run} in {@code stores.cuh}), its objects and arrays.
- * Confined to one thread.
+ * A stage is what a simulation runs on: its kernels, their parameter ({@code Run} in {@code stores.cuh}), its objects
+ * and arrays. Confined to one thread.
  */
 final class Stage implements AutoCloseable {
 
@@ -25,10 +25,7 @@ final class Stage implements AutoCloseable {
     private static final int BLOCK = 256;
     private static final int BLOCKS_A_MULTIPROCESSOR = 8;
 
-    /**
-     * Words that each program has: where it draws, and where it counts objects that were refused and faults that it
-     * found.
-     */
+    /** The words that each program has: where it draws, and where it counts refused objects and faults. */
     static final int PICTURE = 0;
 
     private static final int REFUSED = 1;
@@ -50,7 +47,7 @@ final class Stage implements AutoCloseable {
     private final Region faults;
     private @Nullable PartTimes listTimes;
 
-    /** Closes the storage, also if this fails. */
+    /** Makes a stage, which closes the storage, also if this constructor fails. */
     Stage(final BenchDevice device, final KernelModule module, final Storage storage, final List<ObjectType> types) {
         this.device = device;
         this.module = module;
@@ -67,7 +64,7 @@ final class Stage implements AutoCloseable {
         }
     }
 
-    /** Bytes of a field that names an object. */
+    /** Returns the bytes of a field that names an object. */
     int idBytes() {
         return storage.idBytes();
     }
@@ -77,35 +74,35 @@ final class Stage implements AutoCloseable {
         parameter.putLong(WORDS_AT + word * Long.BYTES, value);
     }
 
-    /** Takes an array of zeroes, which a word of the simulation's own is to name. */
+    /** Takes an array of zeroes, and sets a word of the simulation's own to its address. */
     Region array(final int word, final long bytes) {
         final Region region = resources.take(device, bytes);
         set(word, region.address());
         return region;
     }
 
-    /** Takes the array that is drawn into. */
+    /** Takes the array for the picture. */
     Region picture(final int length) {
         return array(PICTURE, (long) length * Integer.BYTES);
     }
 
-    /** How many objects weren't made for want of memory, by what was launched before. */
+    /** Returns how many objects weren't made for want of memory, by the work launched so far. */
     long refused() {
         return first(refused);
     }
 
-    /** How often kernels found that something can't be. */
+    /** Returns how often kernels found a state that mustn't be. */
     long faults() {
         return first(faults);
     }
 
-    /** What is in use, after what was launched before. */
+    /** Returns what is in use, after the work launched so far. */
     Storage.Usage usage() {
         device.stopwatch().synchronize();
         return storage.usage();
     }
 
-    /** From now on, or no more, what lists take is added up. */
+    /** Adds up the times of lists in {@code times} from now on; null to stop. */
     void timeLists(final @Nullable PartTimes times) {
         listTimes = times;
     }
@@ -119,7 +116,7 @@ final class Stage implements AutoCloseable {
         module.launch(kernel, fullGrid, BLOCK, device.stopwatch().stream(), all);
     }
 
-    /** Has a type's objects listed, for the kernels that follow. */
+    /** Lists a type's objects, for the kernels that follow. */
     void list(final String type) {
         final PartTimes times = listTimes;
         if (times != null) {
@@ -150,14 +147,14 @@ final class Stage implements AutoCloseable {
                 .orElseThrow(() -> new IllegalArgumentException("type=" + type + " must be one of " + types));
     }
 
-    /** What an array holds, after all that was launched before. */
+    /** Returns what an array holds, after all work launched before. */
     static int[] ints(final Region region) {
         final int[] values = new int[(int) (region.sizeBytes() / Integer.BYTES)];
         BenchDevice.copyToHost(Pointer.to(values), region, region.sizeBytes());
         return values;
     }
 
-    /** The first number of 64 bits that an array holds. */
+    /** Returns the first number of 64 bits in an array. */
     private static long first(final Region region) {
         final long[] value = new long[1];
         BenchDevice.copyToHost(Pointer.to(value), region, Long.BYTES);

@@ -6,10 +6,10 @@ import io.outboard.bench.kernels.programs.Store;
 import java.util.Arrays;
 import java.util.List;
 
-/** Traffic in a city of one-way streets, as {@code traffic.cu} has it. */
+/** Cars drive in a city of one-way streets, as in {@code traffic.cu}. */
 public final class Traffic implements Simulation {
 
-    /** Cells of a street between two crossings. */
+    /** The cells of a street between two crossings. */
     static final int LENGTH = 15;
 
     private static final int WIDTH_WORD = Stage.OWN;
@@ -60,7 +60,7 @@ public final class Traffic implements Simulation {
         return false;
     }
 
-    /** All cells, and a car on some. */
+    /** Counts all cells, and the cars on some. */
     @Override
     public long objectsIn(final int... picture) {
         return picture.length + Arrays.stream(picture).filter(seen -> seen != 0).count();
@@ -101,7 +101,7 @@ public final class Traffic implements Simulation {
         return new TrafficReference(size.number());
     }
 
-    /** Streets are grey, cars the darker the slower they are. */
+    /** Draws streets grey, and cars the darker the slower they are. */
     @Override
     public String png(final Size size, final int... picture) {
         final int crossings = Math.min(size.number(), MOST_CROSSINGS);

@@ -2,7 +2,10 @@ package io.outboard.bench.kernels.programs.simulation;
 
 import java.util.stream.IntStream;
 
-/** Traffic on the CPU: the same steps as {@code traffic.cu}, with arrays over cells. Confined to one thread. */
+/**
+ * Simulates traffic on the CPU with the same steps as {@code traffic.cu}, and arrays over cells. Confined to one
+ * thread.
+ */
 final class TrafficReference implements Simulation.Reference {
 
     private static final int MOST_SPEED = 5;
@@ -118,7 +121,7 @@ final class TrafficReference implements Simulation.Reference {
         return place % A_CROSSING > Traffic.LENGTH;
     }
 
-    /** The one after it; of a crossing, the one to the right. */
+    /** Returns the cell after a cell; for a crossing, the one to the right. */
     private int next(final int place) {
         final int within = place % A_CROSSING;
         final int crossing = place / A_CROSSING;

@@ -6,7 +6,7 @@ import io.outboard.bench.kernels.programs.Store;
 import java.util.Arrays;
 import java.util.List;
 
-/** Wa-Tor (Dewdney 1984), as {@code wator.cu} has it. */
+/** Wa-Tor (Dewdney 1984) is a sea of fish and sharks, as in {@code wator.cu}. */
 public final class Wator implements Simulation {
 
     static final int WATER = 0;
@@ -41,7 +41,7 @@ public final class Wator implements Simulation {
         final int id = ObjectType.ID;
         return List.of(
                 ObjectType.of("Cell", cells, id, 4, 4, id, 4, 4, id, id, id, id),
-                // Between two lists each animal ends at most once, and leaves one young one.
+                // Between two lists, each animal ends at most once, and leaves one young one.
                 ObjectType.of("Fish", 2 * cells, id, id, 4, 4),
                 ObjectType.of("Shark", 2 * cells, id, id, 4, 4, 4));
     }
@@ -60,7 +60,7 @@ public final class Wator implements Simulation {
         return true;
     }
 
-    /** A cell at each place, and an animal in some. */
+    /** Counts a cell at each place, and the animals in some. */
     @Override
     public long objectsIn(final int... picture) {
         return picture.length

@@ -4,7 +4,9 @@ import java.util.Arrays;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
-/** Wa-Tor on the CPU: the same steps as {@code wator.cu}, with arrays over places. Confined to one thread. */
+/**
+ * Simulates Wa-Tor on the CPU with the same steps as {@code wator.cu}, and arrays over places. Confined to one thread.
+ */
 final class WatorReference implements Simulation.Reference {
 
     private static final int SIDES = 4;
@@ -65,7 +67,7 @@ final class WatorReference implements Simulation.Reference {
         half(Wator.SHARK, Wator.FISH, Wator.WATER, SHARK_AGE);
     }
 
-    /** Animals of one kind ask, cells decide, those who were chosen move. */
+    /** Does half a step: animals of one kind ask, cells decide, and the animals that were chosen move. */
     private void half(final int kind, final int best, final int other, final int age) {
         final int[] before = kinds.clone();
         each(place -> {
@@ -115,7 +117,7 @@ final class WatorReference implements Simulation.Reference {
         return sides;
     }
 
-    /** Nobody else looks at the two places meanwhile: the target was chosen by nobody else. */
+    /** Moves an animal. Nobody else looks at the two places meanwhile, since the target chose no other animal. */
     private void move(final int place, final int kind, final int age) {
         if (kind == Wator.SHARK && energies[place] == 0) {
             kinds[place] = Wator.WATER;
@@ -142,7 +144,7 @@ final class WatorReference implements Simulation.Reference {
         IntStream.range(0, kinds.length).parallel().forEach(action);
     }
 
-    /** Left, right, above, below. */
+    /** Returns the place on a side: left, right, above, below. */
     private int side(final int place, final int number) {
         final int column = place % width;
         final int row = place - column;
@@ -154,7 +156,7 @@ final class WatorReference implements Simulation.Reference {
         };
     }
 
-    /** The set bit with so many before it. */
+    /** Returns the set bit that has {@code before} set bits below it. */
     private static int nth(final int bits, final int before) {
         int left = bits;
         for (int i = 0; i < before; i++) {

@@ -1,4 +1,4 @@
-/** Simulations whose objects come and go on the device, step by step, and what the CPU says to them. */
+/** Simulations have objects that come and go on the device, step by step, and are compared with twins on the CPU. */
 @NullMarked
 package io.outboard.bench.kernels.programs.simulation;
 

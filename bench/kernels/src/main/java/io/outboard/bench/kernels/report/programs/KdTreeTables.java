@@ -8,7 +8,10 @@ import io.outboard.bench.kernels.report.PublishedTable;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The build of k-d trees: tables 3 and 4 of Vinkler and Havran (2014) as ours, with their values beside. */
+/**
+ * Makes the tables of the build of k-d trees: tables 3 and 4 of Vinkler and Havran (2014) with our results, and their
+ * values beside.
+ */
 final class KdTreeTables {
 
     private static final String REFERENCE = "AtomicMalloc";

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What a run of programs comes to: a step of each beside the same over CUDA's own malloc. */
+/** Sums up a run of programs: a step of each compared with the same step over CUDA's own malloc. */
 final class ProgramHeadline {
 
     private static final String OBJECT_HEAP = "ObjectHeap";
@@ -58,7 +58,7 @@ final class ProgramHeadline {
                 List.of(bars));
     }
 
-    /** Only what has the same size and steps is compared. */
+    /** Returns the speedup, only for results of the same size and steps. */
     private double factor(final ProgramResult result) {
         return results.stream()
                         .filter(other -> other.store().equals(KernelResult.CUDA_MALLOC)

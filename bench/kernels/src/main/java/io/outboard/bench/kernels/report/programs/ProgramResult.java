@@ -7,14 +7,14 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * One line of {@code programs.jsonl}: what one program came to with one store. Immutable, so safe for any number of
- * threads.
+ * A result is one line of {@code programs.jsonl}: what one program did with one store. Immutable, so safe for any
+ * number of threads.
  */
 public final class ProgramResult {
 
     private static final String REFUSED = "refused";
 
-    /** Counts of which each must be 0, but where a heap isn't enough. */
+    /** The counts that must all be 0, unless a heap wasn't enough. */
     private static final List<String> CHECKS =
             List.of("mismatches", "miscounted", "misaligned", REFUSED, "faults", "misuses", "leaked");
 
@@ -42,7 +42,7 @@ public final class ProgramResult {
     }
 
     /**
-     * The program.
+     * Returns the program.
      *
      * @return as on the command line
      */
@@ -51,7 +51,7 @@ public final class ProgramResult {
     }
 
     /**
-     * What its objects lived in, or what allocated.
+     * Returns what the program's objects lived in, or what allocated.
      *
      * @return as tables name it
      */
@@ -60,7 +60,7 @@ public final class ProgramResult {
     }
 
     /**
-     * Of the program's sizes.
+     * Returns which of the program's sizes ran.
      *
      * @return its name
      */
@@ -69,7 +69,7 @@ public final class ProgramResult {
     }
 
     /**
-     * What was to be found out.
+     * Returns what was measured.
      *
      * @return {@code TIME}, {@code MEMORY} or {@code LONG}
      */
@@ -78,7 +78,7 @@ public final class ProgramResult {
     }
 
     /**
-     * A text.
+     * Returns a text of the line.
      *
      * @param key its name
      * @return the text; empty if there is none
@@ -88,7 +88,7 @@ public final class ProgramResult {
     }
 
     /**
-     * A number.
+     * Returns a number of the line.
      *
      * @param key its name
      * @return the number; NaN if there is none
@@ -98,7 +98,7 @@ public final class ProgramResult {
     }
 
     /**
-     * Whether it ran to its end.
+     * Returns whether the program ran to its end.
      *
      * @return false if it hung or crashed, or had no room
      */
@@ -107,7 +107,7 @@ public final class ProgramResult {
     }
 
     /**
-     * Which checks failed.
+     * Returns which checks failed.
      *
      * @return for example {@code 3 mismatches}; empty if none
      */
@@ -119,7 +119,7 @@ public final class ProgramResult {
     }
 
     /**
-     * Whether a heap wasn't enough: a result, and no failure.
+     * Returns whether a heap wasn't enough: a result, and no failure.
      *
      * @return true also where the rest went on
      */
@@ -128,7 +128,7 @@ public final class ProgramResult {
     }
 
     /**
-     * Whether it came to something wrong, or to no end.
+     * Returns whether the program's result is wrong, or it didn't end.
      *
      * @return false where all is right but that a heap wasn't enough
      */
@@ -138,10 +138,10 @@ public final class ProgramResult {
     }
 
     /**
-     * Whether another run of the same steps came to something else.
+     * Returns whether another run of the same steps had another result.
      *
      * @param other any
-     * @return false where there is nothing to be compared
+     * @return false where there is nothing to compare
      */
     public boolean contradicts(final ProgramResult other) {
         return other.program().equals(program())
@@ -153,7 +153,7 @@ public final class ProgramResult {
     }
 
     /**
-     * What went wrong, or wasn't enough.
+     * Returns what went wrong, or wasn't enough.
      *
      * @return in a few words; empty if nothing
      */

@@ -12,13 +12,16 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Programs whose kernels allocate: pictures of what they come to, times, memory, and the papers' figures as ours. */
+/**
+ * Shows programs whose kernels allocate: pictures of their results, times, memory, and the papers' figures with our
+ * results.
+ */
 public final class ProgramsSection implements Section {
 
-    /** Name of the file in the folder: one JSON object a line. */
+    /** The name of the file in the folder: one JSON object a line. */
     public static final String FILE_NAME = "programs.jsonl";
 
-    /** What pages show of it. */
+    /** The section of result pages that shows the file. */
     public static final PagePart PART = PagePart.of(FILE_NAME, ProgramsSection::new);
 
     private final ResultFolder folder;
@@ -81,7 +84,7 @@ public final class ProgramsSection implements Section {
                 + (refused == 0 ? "" : "; " + Units.count((double) refused) + " were refused memory") + ".";
     }
 
-    /** One of each program, of the smallest size that has one. */
+    /** Returns one picture of each program, of the smallest size that has one. */
     private static String pictures(final List<ProgramResult> results) {
         final List<String> programs = new ArrayList<>();
         final StringBuilder html = new StringBuilder();

@@ -11,7 +11,10 @@ import java.util.List;
 import java.util.function.DoubleFunction;
 import java.util.function.Predicate;
 
-/** Requests alone: figures 2, 5 and 6 of Huang et al. (2013) as ours, arenas of warps, objects made and destroyed. */
+/**
+ * Makes the tables of requests alone: figures 2, 5 and 6 of Huang et al. (2013) with our results, arenas of warps,
+ * objects made and destroyed.
+ */
 final class RequestTables {
 
     private static final String WORKERS = "-workers";
@@ -59,7 +62,7 @@ final class RequestTables {
                         List.of("makeUs", "destroyUs"));
     }
 
-    /** A line a store over workers of a warp. */
+    /** Draws a line for each store over the number of workers in a warp. */
     private String workers(final String title, final String note, final Predicate<String> stores, final String key) {
         final List<ProgramResult> shown = results.stream()
                 .filter(result -> result.program().equals("xmalloc")
@@ -104,7 +107,7 @@ final class RequestTables {
         return Double.parseDouble(result.size().substring(0, result.size().indexOf(WORKERS)));
     }
 
-    /** A row a store, a column a size and number. */
+    /** Makes a table with a row for each store, and a column for each size and number. */
     private String part(
             final String title, final String note, final Predicate<ProgramResult> filter, final List<String> keys) {
         final List<ProgramResult> shown = results.stream().filter(filter).toList();

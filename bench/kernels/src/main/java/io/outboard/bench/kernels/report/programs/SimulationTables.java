@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.OptionalDouble;
 import java.util.function.Predicate;
 
-/** Programs in steps: figures 7 and 8 of Springer 2019 as ours, and runs of many steps. */
+/** Makes the tables of programs in steps: figures 7 and 8 of Springer 2019 with our results, and runs of many steps. */
 final class SimulationTables {
 
     private static final String OBJECT_HEAP = "ObjectHeap";
@@ -101,7 +101,10 @@ final class SimulationTables {
         return "<div class=\"bars\" aria-hidden=\"true\">\n" + bars + "</div>\n" + table.html();
     }
 
-    /** CUDA's malloc, which would press the others flat, ends in an arrow; each has its number. */
+    /**
+     * Returns a bar with its number. The bar of CUDA's malloc ends in an arrow, since in full length it would leave no
+     * room for the others.
+     */
     private static String bar(final ProgramResult result, final double slowest) {
         final double lists = WHOLE * result.number("enumerationUs") / slowest;
         final double work = WHOLE * result.number("workUs") / slowest;
@@ -157,7 +160,9 @@ final class SimulationTables {
         return result.program() + " " + result.size();
     }
 
-    /** Only what has the same steps is compared: the first ones aren't like the later ones. */
+    /**
+     * Returns a name with the steps, since only the same steps are compared: the first ones aren't like the later ones.
+     */
     private static String nameAndSteps(final ProgramResult result) {
         return name(result) + ", " + Units.count(result.number("steps")) + " steps";
     }

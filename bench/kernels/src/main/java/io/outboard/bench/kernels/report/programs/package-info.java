@@ -1,4 +1,4 @@
-/** The report's section on programs whose kernels allocate. */
+/** This section of the report shows programs whose kernels allocate. */
 @NullMarked
 package io.outboard.bench.kernels.report.programs;
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Short runs on a device, through the process that cases run in, with every result compared with the CPU's. */
+/** Does short runs on a device, through the process that cases run in, and compares every result with the CPU's. */
 @Tag("gpu")
 class ProgramsGpuTest {
 
@@ -37,7 +37,7 @@ class ProgramsGpuTest {
 
         for (final String line : results) {
             assertEquals("", ProgramResult.parse("results", 1, line).failure(), line);
-            // There is a count of what is wrong, unless nothing can be compared.
+            // Every result counts mismatches, unless nothing can be compared.
             assertTrue(line.contains("\"mismatches\":0"), line);
             assertTrue(line.contains("\"leaked\":0") || line.contains("\"leaked\":null"), line);
         }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What programs are made of, without a GPU. */
+/** Tests the parts of programs, without a GPU. */
 class ProgramsTest {
 
     @ParameterizedTest
@@ -56,7 +56,7 @@ class ProgramsTest {
         assertEquals(cases.size(), cases.stream().distinct().count());
     }
 
-    /** What a step takes depends on which steps they are. */
+    /** Only the same steps can be compared, since their times differ. */
     @ParameterizedTest
     @MethodSource("simulations")
     void shouldHaveTheSameStepsWithOtherStoresAsWithCudasAllocator(final Simulation simulation) {

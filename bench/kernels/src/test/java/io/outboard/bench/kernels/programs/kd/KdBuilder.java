@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The same tree as the kernel's, by one thread of a CPU: {@code kd_split.cuh} says by which rule. Confined to one
+ * Builds the same tree as the kernel, by one thread of a CPU; {@code kd_split.cuh} states the rule. Confined to one
  * thread.
  */
 final class KdBuilder {
@@ -148,7 +148,7 @@ final class KdBuilder {
         return best;
     }
 
-    /** How many planes are less than a value, or not greater. */
+    /** Returns how many planes are less than a value, or not greater. */
     private static int before(final float lo, final float width, final float value, final boolean orAt) {
         int number = 0;
         while (number < BINS - 1) {

@@ -45,7 +45,7 @@ class KdSceneTest {
         }
     }
 
-    /** A tree is deep where there is much in few places. */
+    /** A tree is deep where few places have many triangles. */
     @Test
     void shouldBeClustered() {
         final KdScene scene = KdScene.of(TRIANGLES);

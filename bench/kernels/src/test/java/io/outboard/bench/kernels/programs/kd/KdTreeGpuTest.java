@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The quick cases on a device, without CUDA's own heap, which has one size as long as the process lives. */
+/** Runs the quick cases on a device, without CUDA's own heap, which has one size as long as the process lives. */
 @Tag("gpu")
 class KdTreeGpuTest {
 
@@ -48,8 +48,8 @@ class KdTreeGpuTest {
     }
 
     /**
-     * The root's list and those of two levels below: the build ends at another place each time, also where a large node
-     * is divided.
+     * The heaps have room for the root's list and some of the lists up to two levels below, so the build ends at
+     * another place with each, also where a large node is divided.
      */
     @ParameterizedTest
     @ValueSource(longs = {150_000, 200_000, 320_000, 450_000})

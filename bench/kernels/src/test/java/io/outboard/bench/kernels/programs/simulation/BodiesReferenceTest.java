@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** The bodies' own rules, which their twin on the device is compared with. */
+/** Tests the rules of the bodies on the CPU, with which their twin on the device is compared. */
 class BodiesReferenceTest {
 
     @Test
@@ -30,7 +30,7 @@ class BodiesReferenceTest {
         assertEquals(64, bodies.counts()[0]);
     }
 
-    /** Bodies that many have merged into are heavy. */
+    /** Bodies are heavy when many have merged into them. */
     @Test
     void shouldAddUpForcesThatNoIntHolds() {
         assertEquals(50L << 40, BodiesReference.whole(50f / (1 << 4)), "units of 2^-44");

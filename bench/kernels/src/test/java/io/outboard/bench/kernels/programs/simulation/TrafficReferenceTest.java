@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** Traffic's own rules, which its twin on the device is compared with. */
+/** Tests the rules of traffic on the CPU, with which its twin on the device is compared. */
 class TrafficReferenceTest {
 
     @Test

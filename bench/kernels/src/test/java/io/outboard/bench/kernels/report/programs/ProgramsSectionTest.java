@@ -118,7 +118,7 @@ class ProgramsSectionTest {
 
     private String page(final String... lines) throws IOException {
         Files.write(folder.resolve("programs.jsonl"), List.of(lines));
-        // What a phone shows as the heading of a number stands in each cell.
+        // Each cell repeats the heading of its column, which a phone shows beside the number.
         return Files.readString(ReportPage.write(folder, List.of(ProgramsSection.PART)))
                 .replaceAll(" data-of=\"[^\"]*\"", "");
     }
