@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What helps who doesn't know the commands by heart. */
+/** Tests what helps a user who doesn't know the commands by heart. */
 class CommandHelpTest {
 
     @ParameterizedTest

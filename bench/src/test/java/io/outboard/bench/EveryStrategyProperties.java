@@ -9,7 +9,9 @@ import io.outboard.core.StrategyProvider;
 import java.util.List;
 import java.util.function.LongBinaryOperator;
 
-/** All strategies that the command line offers. What a strategy may do otherwise than most is decided by its name. */
+/**
+ * Tests all strategies that the command line offers. The name of a strategy decides in what it may differ from most.
+ */
 class EveryStrategyProperties extends DifferentialProperties {
 
     @Override
@@ -19,7 +21,7 @@ class EveryStrategyProperties extends DifferentialProperties {
                 .toList();
     }
 
-    /** Buddies and slots keep free neighbours apart. */
+    /** Returns whether a strategy merges free neighbours; buddies and slots keep them apart. */
     private static boolean coalesces(final StrategyProvider provider) {
         return !provider.name().startsWith("buddy-") && !provider.name().equals("pooled");
     }
@@ -32,8 +34,8 @@ class EveryStrategyProperties extends DifferentialProperties {
         if (coalesces(provider)) {
             return (bytes, granuleBytes) -> granules(bytes, granuleBytes) * granuleBytes;
         }
-        // These have sizes of their own, which follow from what is asked for, whatever else is in use: an empty twin
-        // tells. What doesn't even fit into that needs more than the region.
+        // The other strategies have sizes of their own, which depend only on what is asked for, so an empty twin tells
+        // the size. A request that doesn't even fit into the twin needs more than the region.
         final Strategy twin = provider.create(region, options);
         return (bytes, granuleBytes) -> {
             final long asked = granules(bytes, granuleBytes) * granuleBytes;

@@ -25,7 +25,10 @@ import org.agrona.collections.LongHashSet;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The jars on a module path; skipped where these are folders of classes, as they are before {@code mvn package}. */
+/**
+ * Tests the jars on a module path. The test is skipped where jars are still folders of classes, as before
+ * {@code mvn package}.
+ */
 class JavaModulesTest {
 
     private static final List<Class<?>> ONE_OF_EACH =
@@ -75,7 +78,7 @@ class JavaModulesTest {
                 .newInstance();
         final Object builder = pools.getMethod("over", loader.loadClass(MemorySource.class.getName()))
                 .invoke(null, source);
-        // The name makes it an MBean: java.management looks into the module, too.
+        // A pool with a name is an MBean, so java.management looks into the module, too.
         builder.getClass().getMethod("name", String.class).invoke(builder, "in-modules");
         final Object pool = builder.getClass().getMethod("build").invoke(builder);
         final Object address = pools.getMethod("allocate", long.class).invoke(pool, 4096L);
@@ -93,7 +96,7 @@ class JavaModulesTest {
                 .collect(toSet());
     }
 
-    /** A class loader that doesn't see the class path. */
+    /** Returns a class loader that doesn't see the class path. */
     private ClassLoader loaderOf(final String module) {
         final ModuleLayer boot = ModuleLayer.boot();
         final Configuration configuration =

@@ -19,16 +19,17 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * Knots: classes of one package that know each other in a circle, so that a reader of one needs all. Up to five are one
- * idea in several files; more are to be taken apart. Nested classes count as the one that they are in.
+ * Finds knots: classes of one package that know each other in a circle, so that a reader of one needs all. Up to five
+ * classes are one idea in several files; larger knots should be divided. Nested classes count as the class that they
+ * are in.
  */
 class KnotsTest {
 
     private static final int MOST_CLASSES = 5;
 
     /**
-     * The knots that there are, by package, with the number of classes in each: a number may become less, and none is
-     * added.
+     * The knots that exist, by package, with the number of classes in each: a number may become less, and no knot may
+     * be added.
      */
     private static final Map<String, List<Integer>> KNOTS = Map.of("io.outboard.pool.internal.arena", List.of(7));
 
@@ -50,7 +51,7 @@ class KnotsTest {
         assertEquals(new TreeMap<>(KNOTS), sizes, knots::toString);
     }
 
-    /** Finds, by package, the classes, and which of the same package each of them knows. */
+    /** Finds, by package, the classes, and which classes of the same package each of them knows. */
     private static Map<String, Map<String, Set<String>>> knownByPackage() throws IOException {
         final Map<String, Map<String, Set<String>>> packages = new TreeMap<>();
         for (final JavaClass any : new ClassFileImporter()
@@ -68,7 +69,10 @@ class KnotsTest {
         return packages;
     }
 
-    /** Reads the file of a class, which names all that the class knows, also where only a constant is left of that. */
+    /**
+     * Reads the file of a class. The file names all classes that the class knows, even one of which only a constant was
+     * compiled in.
+     */
     private static String fileOf(final JavaClass any) throws IOException {
         try (InputStream file = any.getSource().orElseThrow().getUri().toURL().openStream()) {
             return new String(file.readAllBytes(), StandardCharsets.ISO_8859_1);

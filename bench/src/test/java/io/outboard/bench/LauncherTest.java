@@ -22,11 +22,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The launcher in a checkout whose build and Java only say that they ran. */
+/** Runs the launcher in a checkout with a build and a Java that only report that they ran. */
 @DisabledOnOs(OS.WINDOWS)
 class LauncherTest {
 
-    /** All that the launcher calls, but for what a test leaves out. */
+    /** The programs that the launcher calls, from which a test may leave some out. */
     private static final List<String> TOOLS = List.of(
             "sh",
             "cat",
@@ -115,7 +115,7 @@ class LauncherTest {
         assertTrue(file.toFile().setExecutable(true, false));
     }
 
-    /** What git says. */
+    /** Makes a git that runs a shell command. */
     private void commit(final String command) throws IOException {
         executable(tools.resolve("git"), "#!/bin/sh\n" + command + "\n");
     }
@@ -166,7 +166,7 @@ class LauncherTest {
         assertTrue(said.contains("outboard: waiting for a build that runs already"), said);
     }
 
-    /** Of a shell that was killed. */
+    /** The lock is from a shell that was killed. */
     @Test
     void shouldTakeALockThatNobodyHoldsAnyMore() throws Exception {
         Files.deleteIfExists(tools.resolve("flock"));
@@ -208,7 +208,7 @@ class LauncherTest {
     void shouldMakeKernelsForTheCommandThatNeedsThem() throws Exception {
         final String kernels = "outboard: making kernels, some minutes the first time ...\n";
         executable(tools.resolve("nvcc"), "#!/bin/sh\n");
-        // Without a driver the command ends before it needs kernels.
+        // The command ends before it needs kernels, since there is no driver.
         assertFalse(start("kernels").end().err().contains(kernels));
         executable(tools.resolve("nvidia-smi"), "#!/bin/sh\n");
         final Path script = root.resolve("cuda-backend/ptx.sh");
@@ -232,7 +232,7 @@ class LauncherTest {
                 start("kernels").end());
     }
 
-    /** Growth in place and leases would be missing. */
+    /** Without a new build, growth in place and leases would be missing. */
     @Test
     void shouldBuildAgainForAJdkThatHasMore() throws Exception {
         final Path release = folder.resolve("jdk/release");
@@ -249,7 +249,7 @@ class LauncherTest {
         assertEquals(2, builds(), "what the newer one has built will do");
     }
 
-    /** Git says nothing of a checkout that is somebody else's. */
+    /** Git says nothing about a checkout of another user. */
     @Test
     void shouldNotBuildAgainWhereGitSaysNothing() throws Exception {
         run();
@@ -303,7 +303,7 @@ class LauncherTest {
         }
     }
 
-    /** Root becomes nobody; everybody else gives up the right to write. */
+    /** Runs the launcher as nobody if this user is root, and otherwise without the right to write. */
     private Ended runAsSomebodyElse() throws IOException, InterruptedException {
         if (!"root".equals(System.getProperty("user.name"))) {
             try (Stream<Path> files = Files.walk(root)) {

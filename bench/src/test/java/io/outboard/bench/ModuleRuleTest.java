@@ -10,13 +10,13 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
-/** The modules know each other in one direction, and JCuda is only where it belongs. */
+/** Tests that the modules know each other in one direction, and that JCuda is used only where it belongs. */
 @AnalyzeClasses(
         packages = "io.outboard",
         importOptions = {ImportOption.DoNotIncludeTests.class, ModuleRuleTest.NoTestJars.class})
 class ModuleRuleTest {
 
-    /** What tests of several modules have in common comes as a jar, once there are jars. */
+    /** The option excludes the jars of classes that tests of several modules share, once there are jars. */
     static final class NoTestJars implements ImportOption {
 
         @Override
@@ -71,7 +71,7 @@ class ModuleRuleTest {
             .whereLayer("bench kernels")
             .mayNotBeAccessedByAnyLayer();
 
-    /** Kernels that allocate are for those who want them: nothing that hosts allocate with needs them. */
+    /** Kernels that allocate are optional: nothing that hosts allocate with needs them. */
     @ArchTest
     static final ArchRule shouldNotKnowKernelsOutsideOfThem = noClasses()
             .that()
@@ -102,7 +102,10 @@ class ModuleRuleTest {
     static final ArchRule shouldHaveNoCyclesBetweenPackages =
             slices().matching("io.outboard.(**)").should().beFreeOfCycles();
 
-    /** Slices are packages with those below them apart, so the parent has to be told not to be needed. */
+    /**
+     * Slices are packages without those below them, so this rule forbids the packages below the pool to need their
+     * parent.
+     */
     @ArchTest
     static final ArchRule shouldNotKnowThePoolInsideOfIt = noClasses()
             .that()

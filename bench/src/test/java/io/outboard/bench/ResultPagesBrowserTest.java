@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Every kind of page there is, of the results that are checked in. */
+/** Tests every kind of page, made from the results in the repository. */
 @Tag("thorough")
 class ResultPagesBrowserTest {
 

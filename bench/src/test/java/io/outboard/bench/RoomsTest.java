@@ -14,23 +14,24 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Rooms that a reader takes in at one sitting: no source file above 600 lines but those that say why, no package above
- * 30 classes. A longer file, or a larger package, isn't wrong as such. It says "look", and whoever adds it here has
- * looked whether it is two things; that its classes aren't knotted, which is what matters, {@link KnotsTest} says.
+ * Limits what a reader takes in at one sitting: no source file above 600 lines except those that say why, no package
+ * above 30 classes. A longer file, or a larger package, isn't wrong as such. The limit says "look", and whoever adds an
+ * exception here has checked whether the file is two things. That classes aren't knotted matters more;
+ * {@link KnotsTest} checks it.
  */
 class RoomsTest {
 
     private static final long MOST_LINES = 600;
     private static final long MOST_CLASSES = 30;
 
-    /** The only files that may be longer, and why. One that isn't any more must go from here. */
+    /** The only files that may be longer, and why. A file that is no longer too long must be removed here. */
     private static final Map<String, String> LONGER = Map.of(
             "io/outboard/pool/internal/arena/Arena.java",
             "one lock and one object: what an operation reads lies side by side, and nobody looks for it elsewhere",
             "io/outboard/pool/Pool.java",
             "all that users call, most of it Javadoc");
 
-    /** From the module's folder, where tests run. */
+    /** The project's folder, as seen from the module's folder, where tests run. */
     private static final Path PROJECT = Path.of("..");
 
     @Test
@@ -60,7 +61,7 @@ class RoomsTest {
         assertEquals(Map.of(), classes, "look whether it is two things");
     }
 
-    /** Of what is built, wherever a module lies; without tests. */
+    /** Returns the source files of all modules in the build, without tests. */
     private static List<Path> sources() throws IOException {
         try (Stream<Path> files = Files.walk(PROJECT)) {
             final List<Path> sources = files.filter(file -> file.toString().endsWith(".java"))

@@ -14,21 +14,22 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The records that an operation touches on the adversarial profiles, which BoundedCostTest of {@code tlsf} counts on
- * random ones. Strategies that copy or fill arrays as a whole, the hybrid array lists and the bitmask, aren't among
- * them: that isn't counted.
+ * Counts the records that an operation touches on the adversarial profiles; BoundedCostTest of {@code tlsf} does so on
+ * random ones. Strategies that copy or fill arrays as a whole, the hybrid array lists and the bitmask, are left out,
+ * since copies aren't counted.
  */
 class WorstCaseTest {
 
-    /** As in BoundedCostTest: what an operation of a strategy that is O(1) touches where there is room. */
+    /** The most records that an operation of an O(1) strategy touches where there is room, as in BoundedCostTest. */
     private static final int MOST_RECORDS = 40;
 
     /**
-     * In a region that is nearly full, an allocation looks at up to 64 free blocks besides, two records each at most.
+     * The most records touched in addition in a region that is nearly full: an allocation looks at up to 64 free
+     * blocks, two records each.
      */
     private static final int MOST_SEARCHED = 2 * 64;
 
-    /** Splits, merges and steps from the root at each level of a buddy system touch so many records together. */
+    /** The most records that splits, merges and steps from the root touch together at each level of a buddy system. */
     private static final int RECORDS_A_LEVEL = 4;
 
     @ParameterizedTest
@@ -63,9 +64,7 @@ class WorstCaseTest {
         assertTrue(full.free <= MOST_RECORDS, () -> "full: " + full);
     }
 
-    /**
-     * The longest list there is, of blocks too small for the request, is searched as far as the bound and no farther.
-     */
+    /** The longest possible list, of blocks too small for the request, is searched up to the bound and no further. */
     @ParameterizedTest
     @CsvSource({"tlsf", "segregated-fit", "pooled"})
     void shouldSearchTheLongListOfFragmentingUpToItsBound(final String strategy) {
@@ -76,7 +75,7 @@ class WorstCaseTest {
         assertTrue(full.allocate >= MOST_SEARCHED && full.allocate <= MOST_RECORDS + MOST_SEARCHED, full::toString);
     }
 
-    /** Region over granule has 28 powers of two, or 41 Fibonacci numbers. */
+    /** The region divided by the granule has 28 powers of two, or 41 Fibonacci numbers. */
     @ParameterizedTest
     @CsvSource({
         "buddy-binary,    28, fragmenting,  170000",
@@ -102,9 +101,9 @@ class WorstCaseTest {
     }
 
     /**
-     * Finding a block by its address is O(1) expected: some blocks may share a slot, but nobody can make a thousand of
-     * them do so who doesn't know the multiplier that this JVM drew. Where it was the golden ratio's, a free went along
-     * a chain of 1024.
+     * Finding a block by its address is O(1) expected: some blocks may share a slot, but nobody can make a thousand
+     * blocks do so without the multiplier that this JVM drew. When the multiplier was the golden ratio's, a free went
+     * along a chain of 1024.
      */
     @ParameterizedTest
     @CsvSource({"tlsf", "tlsf-frugal", "segregated-fit", "pooled"})
@@ -130,10 +129,13 @@ class WorstCaseTest {
         return new Touches(result[0], result[1], result[2]);
     }
 
-    /** The most records that an allocation touched, and a free; how many allocations found no memory. */
+    /**
+     * The touches are the most records that an allocation touched, and a free; and how many allocations found no
+     * memory.
+     */
     private record Touches(int allocate, int free, int refused) {}
 
-    /** Does a trace's operations. Loaded anew, so only classes of the JDK cross. */
+    /** Does a trace's operations. The class is loaded anew, so only classes of the JDK cross its interface. */
     public static final class Workload implements BiFunction<String, long[][], int[]> {
 
         @Override

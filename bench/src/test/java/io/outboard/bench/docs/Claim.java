@@ -3,7 +3,7 @@ package io.outboard.bench.docs;
 import java.util.List;
 
 /**
- * What a page says, and where it is from.
+ * A claim is what a page says, and where the figures are from.
  *
  * @param line of the file of claims, for messages
  * @param page its name

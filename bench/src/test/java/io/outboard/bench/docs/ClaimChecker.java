@@ -12,8 +12,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Compares a page with its claims: each figure with what its expression comes to, rounded as the page rounds it, and
- * each figure of the page that has a unit, or stands in a table, with the claims that there are.
+ * Compares a page with its claims: each figure with the value of its expression, rounded as the page rounds it. Each
+ * figure of the page that has a unit, or stands in a table, must be in a claim.
  */
 final class ClaimChecker {
 
@@ -36,11 +36,11 @@ final class ClaimChecker {
         this.claims = claims;
     }
 
-    /** A correction: the figure at this place of the page is to be that one. */
+    /** A correction replaces the text at a place of the page by a figure. */
     private record Correction(int start, int end, String figure) {}
 
     /**
-     * What is wrong, a line each; nothing if all is well.
+     * Returns what is wrong, one line each; empty if all is well.
      *
      * @param isComplete whether each figure of the page needs a claim
      */
@@ -49,7 +49,7 @@ final class ClaimChecker {
         return List.copyOf(problems);
     }
 
-    /** The page with each figure as its file has it. */
+    /** Returns the page with each figure as its file has it. */
     String corrected(final Page page) {
         final StringBuilder text = new StringBuilder(page.text());
         final List<Correction> corrections = check(page, false);
@@ -108,7 +108,7 @@ final class ClaimChecker {
         }
     }
 
-    /** As it stands, but for … which is anything within a cell of a table. */
+    /** Returns a pattern for words as they stand, except that an ellipsis matches anything within a cell of a table. */
     private static String quoted(final String words) {
         return Arrays.stream(words.split("…", -1)).map(Pattern::quote).collect(Collectors.joining("[^|]*?"));
     }
@@ -185,7 +185,10 @@ final class ClaimChecker {
         return page.text().charAt(page.text().lastIndexOf('\n', position) + 1) == '|';
     }
 
-    /** With as many decimals as are shown, and commas unless a figure that is as long is shown without. */
+    /**
+     * Returns a value with as many decimals as {@code shown}, and with commas unless {@code shown} begins with four
+     * digits.
+     */
     private static String rounded(final double value, final String shown) {
         if (!Double.isFinite(value)) {
             return String.valueOf(value);

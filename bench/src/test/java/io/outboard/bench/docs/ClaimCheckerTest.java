@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** That what is false, or from nowhere, is found. */
+/** Tests that false figures, and figures without a source, are found. */
 class ClaimCheckerTest {
 
     private static final String CLAIM = "file runs runs.json\nfile text lines.txt\npage page.md\n";

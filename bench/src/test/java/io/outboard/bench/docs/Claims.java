@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The file of claims; its head says what stands in it.
+ * The claims are read from a file; its head describes its syntax.
  *
  * @param files names and the paths that they stand for
  * @param list claims, in the order of the file

@@ -11,12 +11,12 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /**
- * Figures of README and docs against the files that they are from. {@code -Doutboard.docs.update=true} writes into the
- * pages what the files say; which words that makes wrong, their authors have to see.
+ * Compares figures of README and docs with the files that they are from. {@code -Doutboard.docs.update=true} writes the
+ * files' figures into the pages; authors have to check which words become wrong.
  */
 class ClaimsTest {
 
-    /** Pages in which each figure needs a source; the others may have claims. */
+    /** The pages in which each figure needs a source; the others may have claims. */
     private static final Set<String> COMPLETE = Set.of("README.md", "docs/strategies.md", "docs/benchmarks.md");
 
     private final Claims claims = Claims.parse(Page.read("docs/claims.txt").text());

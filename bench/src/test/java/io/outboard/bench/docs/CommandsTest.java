@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
-/** Commands in README, docs and results: they are parsed, not run. */
+/** Tests commands in README, docs and results: they are parsed, not run. */
 class CommandsTest {
 
     private static final Pattern COMMAND = Pattern.compile("^(?:\\$ )?(?:\\./outboard|bundle/run\\.sh)(?: (.*))?$");
@@ -36,10 +36,10 @@ class CommandsTest {
             .map(policy -> policy.name().toLowerCase(Locale.ROOT).replace('_', '-'))
             .collect(Collectors.toSet());
 
-    /** What only the thorough build has, and looks at. */
+    /** The command that only the thorough build has and checks. */
     private static final String THOROUGH = "kernels";
 
-    /** The bundle's own. */
+    /** The commands of the GPU bundle itself. */
     private static final Set<String> BUNDLE_COMMANDS = Set.of("test", "java");
 
     @Test
@@ -91,7 +91,7 @@ class CommandsTest {
         assertTrue(!problem(command).isEmpty());
     }
 
-    /** Of code, in blocks and in words; several in one line are one each. */
+    /** Returns the commands in code, in blocks and in sentences; a line may have several. */
     private static List<String> commands(final Page page) {
         return Stream.concat(page.commandLines().stream(), page.inlineCode().stream())
                 .flatMap(line -> Stream.of(line.replaceFirst("\\s+#\\s.*$", "").split("\\s*(?:&&|'|&$)\\s*(?!\\*)")))
@@ -128,7 +128,7 @@ class CommandsTest {
                         + valueProblem(words, "--reuse", POLICIES);
     }
 
-    /** Those that its help names. */
+    /** Returns the profiles that a command's help names. */
     private static Set<String> profiles(final CommandLine subcommand) {
         final CommandLine.Model.OptionSpec option = subcommand.getCommandSpec().findOption("--profile");
         return option == null
@@ -147,14 +147,14 @@ class CommandsTest {
                         .collect(Collectors.joining());
     }
 
-    /** As in planned:FILE; the file needn't be there. */
+    /** Returns whether a value is like planned:FILE; the file needn't exist. */
     private static boolean isOfFamily(final String value) {
         return Strategies.families().stream().anyMatch(family -> value.matches(Pattern.quote(family.name()) + ":.+"));
     }
 
     private static String mavenProblem(final String line) {
         final StringBuilder problems = new StringBuilder();
-        // Maven knows those of every module.
+        // Maven knows the profiles of every module.
         final String poms = Page.read("pom.xml").text()
                 + Page.read("cuda-backend/agent/pom.xml").text();
         final Matcher profiles = Pattern.compile(" -P(\\w+)").matcher(line);

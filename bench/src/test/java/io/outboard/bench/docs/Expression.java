@@ -9,9 +9,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a figure is made of, read from left to right: {@code [median|least|most|sum] TERM [+|-|*|/ TERM]...}, where a
- * term is a number, {@code FILE key=value ... member}, or {@code line FILE "regular expression"}. A term may be many
- * numbers, of as many processes, say; operations pair them. Without one of the words in front there must be one.
+ * An expression says how a figure is computed, read from left to right:
+ * {@code [median|least|most|sum] TERM [+|-|*|/ TERM]...}, where a term is a number, {@code FILE key=value ... member},
+ * or {@code line FILE "regular expression"}. A term may be many numbers, for example of as many processes; operations
+ * pair them. Without one of the words in front there must be one number.
  */
 final class Expression {
 
@@ -24,9 +25,9 @@ final class Expression {
     private final String text;
 
     /**
-     * An expression.
+     * Reads an expression.
      *
-     * @param files what names stand for
+     * @param files the names that stand for files
      */
     Expression(final Sources sources, final Map<String, String> files, final String text) {
         this.sources = sources;
@@ -35,15 +36,16 @@ final class Expression {
     }
 
     /**
-     * What it comes to.
+     * Returns the value.
      *
-     * @throws IllegalArgumentException if it can't be read, names no file, or finds nothing or too much there
+     * @throws IllegalArgumentException if the expression can't be read, names no file, or finds nothing or too much
+     *     there
      */
     double value() {
         return value(true);
     }
 
-    /** A bound in a comparison may be a number alone. */
+    /** Returns the value as a bound in a comparison, which may be a number alone. */
     double bound() {
         return value(false);
     }

@@ -1,11 +1,11 @@
 package io.outboard.bench.docs;
 
-/** A text with single blanks for all white space, so that it is the same however lines are broken. */
+/** A flat text has single blanks for all white space, so that it is the same however lines are broken. */
 final class FlatText {
 
     private final String text;
 
-    /** Where each character stood in the original. */
+    /** The position of each character in the original. */
     private final int[] positions;
 
     FlatText(final String original) {

@@ -11,7 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** What README says of garbage: none for addresses, an object of so many bytes for each buffer. */
+/** Tests what README says of garbage: none for addresses, an object of a stated size for each buffer. */
 class GarbageTest {
 
     private static final int OPERATIONS = 20_000;
@@ -44,8 +44,8 @@ class GarbageTest {
     }
 
     /**
-     * Until it is as little as is hoped for, or nothing helps: at first there is what the interpreter and the compiler
-     * leave.
+     * Repeats the operation until it makes as little garbage as expected, or {@link #MOST_RUNS} times: at first, the
+     * interpreter and the compiler make some.
      */
     private static double leastBytesPerOperation(final double enough, final Runnable operation) {
         final ThreadMXBean threads = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);

@@ -12,7 +12,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Links of README and docs lead somewhere within the project, headings included. */
+/** Tests that links of README and docs within the project lead somewhere, headings included. */
 class LinksTest {
 
     private static final Pattern HEADING = Pattern.compile("^#+ (.*)$", Pattern.MULTILINE);
@@ -72,7 +72,7 @@ class LinksTest {
                 .anyMatch(link.substring(sign + 1)::equals);
     }
 
-    /** As GitHub makes it. */
+    /** Returns the anchor that GitHub makes of a heading. */
     private static String anchor(final MatchResult heading) {
         return heading.group(1)
                 .toLowerCase(Locale.ROOT)

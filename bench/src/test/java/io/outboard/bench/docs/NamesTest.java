@@ -21,22 +21,24 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Names in code within sentences: classes and their members, files and folders, strategies. */
+/** Tests names in code within sentences: classes and their members, files and folders, strategies. */
 class NamesTest {
 
-    /** With a capital and a small letter at least: constants and acronyms are no classes. */
+    /**
+     * The pattern of a class's name, with a capital and a small letter at least: constants and acronyms are no classes.
+     */
     private static final Pattern NAME = Pattern.compile("^@?([A-Z]\\w*[a-z]\\w*)(?:\\.([a-z]\\w*))?(?:[(<].*)?$");
 
     private static final Pattern FILE = Pattern.compile("^[\\w.-]+(?:/[\\w.-]+)+/?$");
     private static final Pattern WORD = Pattern.compile("[A-Za-z_]\\w*");
 
-    /** Words of programs and papers that these pages speak of; each is somebody else's. */
+    /** The names in these pages that belong to other programs and papers. */
     private static final Set<String> OTHERS = Set.of("System.Logger", "YourProgram");
 
-    /** A strategy that only tests have. */
+    /** The strategy that only tests have. */
     private static final String OF_TESTS = "probing";
 
-    /** All words of a source, by the name of the file without its ending. */
+    /** The words of each source, by the name of the file without its ending. */
     private final Map<String, Set<String>> words = new HashMap<>();
 
     private final Set<String> all = new TreeSet<>();

@@ -23,7 +23,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The table of options in docs/drop-in.md is that of OutboardOptions, and every property that a page names. */
+/**
+ * Tests that the table of options in docs/drop-in.md is that of OutboardOptions, and that every property in a page
+ * exists.
+ */
 class OptionsTest {
 
     private static final String PAGE = "docs/drop-in.md";
@@ -33,7 +36,7 @@ class OptionsTest {
     private static final Pattern NAMED = Pattern.compile("(?:^|[^\\w./])(?:-D)?(outboard\\.[a-z]\\w*(?:\\.\\w+)*)=?");
     private static final Pattern AGENT = Pattern.compile("-javaagent:\\S*?([\\w.-]+\\.jar)(?:=(\\S+))?");
 
-    /** {@code -Doutboard.docs.update=true} writes the table into the page first. */
+    /** With {@code -Doutboard.docs.update=true}, the test first writes the table into the page. */
     @Test
     void shouldHaveTheTableOfOptions() throws IOException {
         final String table = "| property | default | |\n|---|---|---|\n"

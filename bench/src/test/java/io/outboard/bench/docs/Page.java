@@ -10,14 +10,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A page in Markdown, as far as the tests look into it.
+ * A page is a file in Markdown, read as far as the tests need.
  *
  * @param name path in the project, such as {@code docs/tutorial.md}
  * @param text as it stands in the file
  */
 record Page(String name, String text) {
 
-    /** From the module's folder, where tests run. */
+    /** The project's folder, as seen from the module's folder, where tests run. */
     static final Path PROJECT = Path.of("..").toAbsolutePath().normalize();
 
     private static final Pattern FENCED = Pattern.compile(
@@ -28,7 +28,7 @@ record Page(String name, String text) {
     private static final Pattern LINK = Pattern.compile("(!?)\\[[^\\]\\[]*]\\(([^)\\s]+)\\)");
 
     /**
-     * A block between fences.
+     * A block stands between fences.
      *
      * @param note what a comment just before it says, or nothing
      * @param language what stands behind the fence
@@ -38,7 +38,8 @@ record Page(String name, String text) {
     record Block(String note, String language, String body, int line) {}
 
     /**
-     * What a newcomer reads: README, CONTRIBUTING and the pages of docs. The change log tells of names that are gone.
+     * Returns what a newcomer reads: README, CONTRIBUTING and the pages of docs. The change log isn't included, since
+     * it has names that no longer exist.
      */
     static List<Page> all() {
         final List<Page> pages = new ArrayList<>(List.of(read("README.md"), read("CONTRIBUTING.md")));
@@ -52,7 +53,7 @@ record Page(String name, String text) {
         return pages;
     }
 
-    /** Beside those, what the folders of results say of themselves. */
+    /** Returns all pages, and those of the folders of results. */
     static List<Page> allAndResults() {
         final List<Page> pages = new ArrayList<>(all());
         try (Stream<Path> files = Files.walk(PROJECT.resolve("bench/results"), 2)) {
@@ -89,7 +90,9 @@ record Page(String name, String text) {
         return blocks;
     }
 
-    /** The page as long as it is, with blanks where code is: fenced, or indented by four behind an empty line. */
+    /**
+     * Returns the page in its full length, with blanks where code is: fenced, or indented by four behind an empty line.
+     */
     String prose() {
         final StringBuilder prose = new StringBuilder(text);
         final Matcher matcher = FENCED.matcher(text);
@@ -102,7 +105,7 @@ record Page(String name, String text) {
         return prose.toString();
     }
 
-    /** Code in words: what stands between single backquotes. */
+    /** Returns code within sentences: what stands between single backquotes. */
     List<String> inlineCode() {
         final Matcher matcher = INLINE.matcher(prose());
         return matcher.results()
@@ -110,7 +113,7 @@ record Page(String name, String text) {
                 .toList();
     }
 
-    /** Lines of code that are no Java: of fenced and indented blocks. */
+    /** Returns lines of code that aren't Java, of fenced and indented blocks. */
     List<String> commandLines() {
         final StringBuilder lines = new StringBuilder();
         blocks().stream()
@@ -122,7 +125,7 @@ record Page(String name, String text) {
         return lines.toString().replace("\\\n", " ").lines().map(String::strip).toList();
     }
 
-    /** Where links lead, without those of pictures. */
+    /** Returns the targets of links, without those of pictures. */
     List<String> links() {
         return LINK.matcher(prose())
                 .results()

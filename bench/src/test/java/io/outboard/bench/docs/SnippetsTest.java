@@ -29,14 +29,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Java in README and docs compiles against what it speaks of. A block with a {@code main} is a program as it is; any
- * other is the body of a method, where a comment before the block, {@code <!-- with: ... -->}, declares what the page
- * takes for granted. The tutorial's programs run in its order, and print what the block behind each of them shows;
- * those that need a GPU run where there is one.
+ * Compiles the Java in README and docs. A block with a {@code main} is a program as it is; any other is the body of a
+ * method, where a comment before the block, {@code <!-- with: ... -->}, declares what the page takes for granted. The
+ * tutorial's programs run in its order, and print what the block behind each of them shows; those that need a GPU run
+ * where there is one.
  */
 class SnippetsTest {
 
-    /** Absolute, since programs run in a folder of their own. */
+    /** The class path has absolute paths, since programs run in a folder of their own. */
     private static final String CLASS_PATH = Stream.of(
                     System.getProperty("java.class.path").split(File.pathSeparator))
             .map(entry -> Path.of(entry).toAbsolutePath().toString())
@@ -64,7 +64,7 @@ class SnippetsTest {
 
     private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
 
-    /** One for all, so that the class path's jars are read once. */
+    /** The file manager is shared, so that the class path's jars are read once. */
     private static final StandardJavaFileManager FILES = COMPILER.getStandardFileManager(null, null, null);
 
     @TempDir
@@ -75,7 +75,7 @@ class SnippetsTest {
         FILES.close();
     }
 
-    /** One page's block, named by where it stands. */
+    /** A snippet is one block of a page, named by where it stands. */
     record Snippet(String where, Page.Block block) {
 
         @Override
@@ -144,7 +144,7 @@ class SnippetsTest {
         assertTrue(ran.containsAll(List.of("FirstPool", "OutOfMemory", "Inspect", "Record", "replay")), ran::toString);
     }
 
-    /** Not its figures, but what stands above them. */
+    /** The headings above the figures are compared, not the figures. */
     @Test
     void shouldShowInReadmeWhatTheCommandPrints() throws IOException, InterruptedException {
         final List<String> shown = headings(Page.read("README.md").text());
@@ -172,7 +172,7 @@ class SnippetsTest {
         }
     }
 
-    /** What the compiler says of it; nothing if all is well. */
+    /** Returns the compiler's messages about a block; empty if all is well. */
     private String compiled(final Page.Block block) throws IOException {
         final Matcher program = MAIN.matcher(block.body());
         final boolean isProgram = program.find();
@@ -208,7 +208,7 @@ class SnippetsTest {
         return imports + "class Snippet {\n" + members + "static void snippet() throws Exception {\n" + body + "}\n}\n";
     }
 
-    /** What a program prints that ends by itself, with 0. */
+    /** Returns the output of a program, which must end by itself with exit code 0. */
     private String run(final List<String> mainAndArguments) throws IOException, InterruptedException {
         final List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),

@@ -12,7 +12,10 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The files that figures come from: results, a JSON object a line, and lines of any other text. */
+/**
+ * The sources are the files that figures come from: results, with a JSON object on each line, and lines of any other
+ * text.
+ */
 final class Sources {
 
     private static final Pattern GROUPED = Pattern.compile("(?<=\\d),(?=\\d{3})");
@@ -25,7 +28,10 @@ final class Sources {
         this.folder = folder;
     }
 
-    /** One number for each object that has these texts and the member; nested members have a point in their name. */
+    /**
+     * Returns one number for each object that has these texts and the member; nested members have a point in their
+     * name.
+     */
     double[] numbers(final String file, final Map<String, String> where, final String path) {
         final int point = path.indexOf('.');
         return objects(file).stream()
@@ -38,7 +44,7 @@ final class Sources {
                 .toArray();
     }
 
-    /** One number for each match: its first group, in the unit that its second one names, if it has two. */
+    /** Returns one number for each match: its first group, in the unit that its second one names, if it has two. */
     double[] matches(final String file, final Pattern pattern) {
         final Matcher matcher = pattern.matcher(text(file));
         final List<Double> numbers = new ArrayList<>();

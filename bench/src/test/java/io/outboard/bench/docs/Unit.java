@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 
 /**
- * What stands behind a figure, and what a number of the files is multiplied by to have it: files have ns, bytes and
- * shares.
+ * A unit stands behind a figure, and has the factor by which a number of the files is multiplied: files have ns, bytes
+ * and shares.
  */
 enum Unit {
     NANOSECONDS("ns", 1),
@@ -43,7 +43,7 @@ enum Unit {
                 .orElseThrow(() -> new IllegalArgumentException("unit=" + symbol + " must be one of: " + pattern()));
     }
 
-    /** All of them, for a regular expression; those that others begin with come last. */
+    /** Returns all units for a regular expression; a unit that another one begins with comes after it. */
     static String pattern() {
         return Arrays.stream(values())
                 .map(unit -> unit.symbol)
