@@ -11,7 +11,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A process of its own, started as this one was: it is told what to do a line at a time, and answers each with a line.
+ * A child is a process of its own, started as this one was: it reads commands a line at a time, and answers each with a
+ * line.
  */
 final class ChildJvm implements AutoCloseable {
 
@@ -27,7 +28,7 @@ final class ChildJvm implements AutoCloseable {
         in = new PrintWriter(process.getOutputStream(), true, StandardCharsets.UTF_8);
     }
 
-    /** With this one's Java runtime and class path. */
+    /** Starts a class with this process's Java runtime and class path. */
     static ChildJvm start(final Class<?> main, final Object... arguments) throws IOException {
         final List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -47,7 +48,7 @@ final class ChildJvm implements AutoCloseable {
         return new ChildJvm(builder.start());
     }
 
-    /** Tells it to do something; what it answers. */
+    /** Sends a command, and returns the answer. */
     String ask(final String command) throws IOException {
         tell(command);
         return answer();
@@ -69,7 +70,7 @@ final class ChildJvm implements AutoCloseable {
         return process.pid();
     }
 
-    /** As {@code kill -9} does, without a wait. */
+    /** Kills the process as {@code kill -9} does, without waiting. */
     void kill() {
         process.destroyForcibly();
     }

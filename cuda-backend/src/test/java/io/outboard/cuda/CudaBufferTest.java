@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Buffers as JCuda programs use them, on a simulated device. */
+/** Tests buffers as JCuda programs use them, on a simulated device. */
 class CudaBufferTest {
 
     private final FakeCuda cuda = new FakeCuda(1);
@@ -76,7 +76,7 @@ class CudaBufferTest {
                 () -> assertTrue(buffer.toString().endsWith(", closed]"), buffer::toString));
     }
 
-    /** A leak that is reclaimed would take the memory from under it. */
+    /** If the buffer were reclaimed as a leak, the pointer would lose its memory. */
     @Test
     void shouldNotBeLostWhileAPointerIsThere() {
         final @Nullable CUdeviceptr[] pointer = new CUdeviceptr[1];

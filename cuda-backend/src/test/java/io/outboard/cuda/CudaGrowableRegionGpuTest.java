@@ -32,8 +32,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Regions that grow in place on a real device. Needs JDK 22 or newer, and Outboard's classes in their jar, as the GPU
- * bundle has them. Its CPU twin is {@link CudaGrowableRegionTest}.
+ * Tests regions that grow in place on a real device. Needs JDK 22 or newer, and Outboard's classes in their jar, as the
+ * GPU bundle has them. The twin without a GPU is {@link CudaGrowableRegionTest}.
  */
 @Tag("gpu")
 class CudaGrowableRegionGpuTest {
@@ -56,10 +56,10 @@ class CudaGrowableRegionGpuTest {
                 DriverLibrary.virtualMemory().isPresent(),
                 "skipped, needs JDK 22 or newer, and the classes in their jar");
         source = CudaMemorySource.open(0);
-        // The first allocation of a process may cost the driver memory that it never gives back.
+        // The first allocation of a process may cost the driver memory that it never returns.
         source.giveBack(source.take(1));
         usedBefore = source.usedBytes();
-        // What other tests left on this thread.
+        // Other tests may have left an error on this thread.
         JCuda.cudaGetLastError();
         final Optional<GrowableRegion> reserved = source.reserve(1L << 62, 1L << 62);
         growable = reserved.orElseThrow();
@@ -95,7 +95,7 @@ class CudaGrowableRegionGpuTest {
         assertArrayEquals(expected, actual);
     }
 
-    /** Behind the last memory. */
+    /** Commits memory behind the last memory. */
     private void grow(final long bytes, final long pieceBytes) {
         growable.commit(growable.region().address() + growable.endBytes(), bytes, pieceBytes);
     }
@@ -158,7 +158,7 @@ class CudaGrowableRegionGpuTest {
         assertHolds(0x3C, address + growable.unitBytes() - PROBE_BYTES);
     }
 
-    /** Else memory that work still uses would be gone. */
+    /** Without the wait, memory that work still uses would be gone. */
     @Test
     void shouldWaitForTheDeviceBeforeItEnds() {
         grow(8 * GIB, GIB);
@@ -175,7 +175,7 @@ class CudaGrowableRegionGpuTest {
         assertUsed(0);
     }
 
-    /** A pool knows that nothing uses what it moves: the device may be as busy elsewhere as it likes. */
+    /** A pool knows that no work uses what it moves, so the device may be busy elsewhere. */
     @Test
     void shouldNotWaitForTheDeviceWhileItMovesOrGivesBack(final TestReporter reporter) {
         final long base = growable.region().address();
@@ -251,7 +251,7 @@ class CudaGrowableRegionGpuTest {
                 (back - beforeBack) * 1e-3 / count));
     }
 
-    /** With {@code cudaMalloc} a program could have this block: so it can with a pool. */
+    /** A program could allocate this block with {@code cudaMalloc}, so a pool has to serve it, too. */
     @Test
     void shouldServeABlockOfScatteredMemory(final TestReporter reporter) {
         final long totalBytes = source.device().totalBytes();

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Regions that grow in place, over simulated devices. */
+/** Tests regions that grow in place, over simulated devices. */
 class CudaGrowableRegionTest {
 
     private static final long MIB = 1L << 20;
@@ -92,7 +92,7 @@ class CudaGrowableRegionTest {
         }
     }
 
-    /** To set access is the longest of the calls. */
+    /** The call that sets access takes longest, so there must be one for all pieces. */
     @Test
     void shouldShowAllPiecesAtOnce() {
         try (CudaMemorySource source = open();
@@ -112,8 +112,8 @@ class CudaGrowableRegionTest {
     }
 
     /**
-     * What the device can't reach isn't there, even if to undo it fails, too: a kernel that used it would end the
-     * context.
+     * Memory that the device can't reach must be unmapped, even if undoing fails, too: a kernel that used it would end
+     * the context.
      */
     @ParameterizedTest
     @CsvSource({"map, none, 0", "setAccess, none, 0", "setAccess, unmap, 8", "map, release, 2"})
@@ -128,7 +128,7 @@ class CudaGrowableRegionTest {
         assertEquals(lostMiB * MIB, memory.usedBytes());
     }
 
-    /** Whoever calls knows that nothing works on them. */
+    /** The caller knows that no work uses the pieces. */
     @Test
     void shouldGiveBackPiecesFromAnywhereWithoutAWait() {
         try (CudaMemorySource source = open();
@@ -179,7 +179,7 @@ class CudaGrowableRegionTest {
         assertEquals(0, memory.usedBytes());
     }
 
-    /** Each piece has memory of its own, and what it says is so. */
+    /** Each piece has memory of its own, and its contents show which. */
     @Test
     void shouldLoseNothingWhicheverCallOfAMoveFails() {
         int call = 0;
@@ -206,7 +206,8 @@ class CudaGrowableRegionTest {
             }
             assertEquals(0, memory.usedBytes());
         } while (failed);
-        // Each of four is unmapped and mapped, and then all are made accessible; in the last run none was left to fail.
+        // Each of four pieces is unmapped and mapped, and then all are made accessible; in the last run no call was
+        // left to fail.
         assertTrue(call > 9, "calls=" + call);
     }
 
@@ -238,7 +239,7 @@ class CudaGrowableRegionTest {
         }
     }
 
-    /** Was asked for with each piece from then on, so that the region never grew again. */
+    /** Access for the other device was once asked for again with each piece, so that the region never grew again. */
     @Test
     void shouldGrowThoughAnotherDeviceCannotSeeIt() {
         try (CudaMemorySource source = open();
@@ -251,14 +252,14 @@ class CudaGrowableRegionTest {
             growable.commit(base + 4 * MIB, 4 * MIB, 2 * MIB);
             assertFalse(memory.isAccessible(base + 4 * MIB, 2 * MIB, 7));
             source.show(3);
-            // Created, mapped, shown to its own device, and then to the other.
+            // The memory is created, mapped, shown to its own device, and then to the other.
             memory.failAt(4, CUresult.CUDA_ERROR_INVALID_DEVICE);
             growable.commit(base + 8 * MIB, 2 * MIB, 2 * MIB);
             assertTrue(memory.isAccessible(base + 8 * MIB, 2 * MIB));
         }
     }
 
-    /** Whatever the pool was told of work: it was asked, and unmapped memory under a kernel. */
+    /** The pool was built without a device to ask: it asked nothing, and unmapped memory under a kernel. */
     @Test
     void shouldWaitBeforeAPoolThatReusesAtOnceGivesBack() {
         try (CudaMemorySource source = open();
@@ -280,7 +281,10 @@ class CudaGrowableRegionTest {
         }
     }
 
-    /** As after a kernel's wrong access: what belongs to no context would be lost. */
+    /**
+     * The context is broken as after a kernel's wrong access; memory that belongs to no context would otherwise be
+     * lost.
+     */
     @Test
     void shouldGiveAllBackThoughTheContextIsBroken() {
         final CudaMemorySource source = open();
@@ -374,7 +378,7 @@ class CudaGrowableRegionTest {
         assertTrue(call > 15, "calls=" + call);
     }
 
-    /** A failed call changes nothing, so it can be made again. */
+    /** Runs a scenario in which a failed call changes nothing, so that it can be repeated. */
     private void run(final CudaMemorySource source) {
         final GrowableRegion growable = reserve(source);
         final long base = growable.region().address();
@@ -397,7 +401,7 @@ class CudaGrowableRegionTest {
         growable.close();
     }
 
-    /** A device that has less than addresses were reserved for. */
+    /** The device has less memory than the reserved addresses. */
     @Test
     void shouldServeAPool() {
         try (CudaMemorySource source = open();
@@ -422,7 +426,7 @@ class CudaGrowableRegionTest {
         assertEquals(0, cuda.usedBytes(1));
     }
 
-    /** The device is full, and half of it free, in blocks of 8 MiB: a block of half the device. */
+    /** The device is full, and half of it free, in blocks of 8 MiB; the test asks for a block of half the device. */
     @Test
     void shouldServeAPoolFromMemoryThatIsScattered() {
         try (CudaMemorySource source = open();

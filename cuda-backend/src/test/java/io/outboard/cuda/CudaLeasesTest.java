@@ -17,7 +17,7 @@ import java.util.Objects;
 import jcuda.driver.CUresult;
 import org.junit.jupiter.api.Test;
 
-/** Regions of leased memory, over a simulated driver and a lender without a socket. */
+/** Tests regions of leased memory, over a simulated driver and a lender without a socket. */
 class CudaLeasesTest {
 
     private static final long MIB = 1L << 20;
@@ -133,7 +133,7 @@ class CudaLeasesTest {
         }
     }
 
-    /** Under pressure a pool gives what is free in it, and keeps what is in use. */
+    /** Under pressure a pool returns what is free in it, and keeps what is in use. */
     @Test
     void shouldGiveBackUnderPressure() {
         try (CudaMemorySource source = connect();
@@ -166,7 +166,7 @@ class CudaLeasesTest {
         assertTrue(lender.isClosed());
     }
 
-    /** At every quiet point the ledger says what is there. */
+    /** Whenever no call runs, the ledger is right. */
     @Test
     void shouldLeakNothingWhicheverCallFails() {
         int call = 0;
@@ -222,7 +222,7 @@ class CudaLeasesTest {
         }
     }
 
-    /** But for what a failing driver keeps: that isn't lent again. */
+    /** Checks the ledger. Memory that a failing driver keeps is an exception: it isn't lent again. */
     private void assertLedgerIsRight() {
         assertFalse(lender.isClosed());
         if (memory.failedCall().equals("release")) {

@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
 import jcuda.driver.CUresult;
 import org.junit.jupiter.api.Test;
 
-/** What is lent, over a simulated driver. */
+/** Tests memory that is lent, over a simulated driver. */
 class CudaLendingDeviceTest {
 
     private static final long MIB = 1L << 20;

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** When JCuda is loaded, and what a user reads when it doesn't load; each case in a fresh virtual machine. */
+/** Tests when JCuda is loaded, and what a user reads when it doesn't load; each case in a fresh virtual machine. */
 class CudaLoadingTest {
 
     @TempDir
@@ -47,7 +47,7 @@ class CudaLoadingTest {
         assertTrue(anyLine(lines, " jcuda.runtime.JCuda "), "the test above would see it");
     }
 
-    /** Else the free that first asks whether something has finished takes a millisecond. */
+    /** Otherwise, the first free that asks whether work has finished takes a millisecond. */
     @Test
     void shouldLoadWhatAsksTheDeviceWithTheLibrary() throws IOException, InterruptedException {
         final List<String> lines = run(entry -> true, "-Xlog:class+load", "0");
@@ -123,7 +123,9 @@ class CudaLoadingTest {
                 .toList();
     }
 
-    /** The lines that the probe prints, on the part of this class path that {@code keep} accepts. */
+    /**
+     * Runs the probe on the part of this class path that {@code keep} accepts, and returns the lines that it prints.
+     */
     private List<String> run(final Predicate<String> keep, final String flag, final String... args)
             throws IOException, InterruptedException {
         final String classPath = Arrays.stream(

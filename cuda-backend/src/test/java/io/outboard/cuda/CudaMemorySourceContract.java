@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What holds over a real device and over a simulated one alike. */
+/** Tests what holds over a real device and over a simulated one alike. */
 abstract class CudaMemorySourceContract {
 
     private static final long REGION_BYTES = 256L << 20;
@@ -25,13 +25,13 @@ abstract class CudaMemorySourceContract {
 
     private CudaMemorySource source;
 
-    /** CUDA, or an aborted test where there is none. */
+    /** Returns CUDA's calls, or skips the test where there is no CUDA. */
     abstract CudaCalls calls();
 
     @BeforeEach
     void open() {
         source = CudaMemorySource.open(calls(), 0);
-        // The first allocation of a process may cost the driver memory that it never gives back.
+        // The first allocation of a process may cost the driver memory that it never returns.
         source.giveBack(source.take(1));
     }
 

@@ -19,7 +19,10 @@ import jcuda.runtime.cudaMemcpyKind;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The contract over a real device, and what only a real one can show. Its CPU twin is {@link CudaMemorySourceTest}. */
+/**
+ * Tests the contract over a real device, and what only a real one can show. The twin without a GPU is
+ * {@link CudaMemorySourceTest}.
+ */
 @Tag("gpu")
 class CudaMemorySourceGpuTest extends CudaMemorySourceContract {
 
@@ -101,7 +104,7 @@ class CudaMemorySourceGpuTest extends CudaMemorySourceContract {
 
     @Test
     void shouldClearTheLastErrorThatItReports() {
-        // What another test may have left.
+        // Another test may have left an error.
         JCuda.cudaGetLastError();
         try (CudaMemorySource source = CudaMemorySource.open(0)) {
             assertThrows(
@@ -123,7 +126,7 @@ class CudaMemorySourceGpuTest extends CudaMemorySourceContract {
         try {
             assertFreeingTwiceIsReported();
 
-            // On means on: the switch is the program's, and stayed as it was.
+            // The program has turned exceptions on, and the switch must have stayed so.
             assertThrows(CudaException.class, () -> JCuda.cudaSetDevice(1 << 20));
         } finally {
             JCuda.setExceptionsEnabled(false);

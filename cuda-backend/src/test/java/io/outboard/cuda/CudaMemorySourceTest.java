@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import jcuda.runtime.cudaError;
 import org.junit.jupiter.api.Test;
 
-/** The contract over simulated devices, and what only those can show: several devices, and failures at will. */
+/** Tests the contract over simulated devices, and what only those can show: several devices, and failures at will. */
 class CudaMemorySourceTest extends CudaMemorySourceContract {
 
     private static final long REGION_BYTES = 64L << 20;
@@ -203,7 +203,7 @@ class CudaMemorySourceTest extends CudaMemorySourceContract {
         } catch (final CudaFailureException e) {
             assertEquals("cudaErrorUnknown", e.codeName());
         }
-        // The check after the loop needs to know whether the scenario itself was reached by the failure.
+        // The check after the loop needs to know whether the failure reached the scenario itself.
         cuda.heal();
         source.close();
     }

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import jcuda.runtime.cudaError;
 import org.junit.jupiter.api.Test;
 
-/** A pool over a device is safe without a word, on a simulated one. */
+/** Tests that a pool over a simulated device is safe by default. */
 class CudaPoolTest {
 
     private static final long REGION_BYTES = 64L << 20;
@@ -27,7 +27,7 @@ class CudaPoolTest {
     private final FakeCuda cuda = new FakeCuda(2);
     private final CudaMemorySource source = CudaMemorySource.open(cuda, 1);
 
-    /** A kernel that has finished when it has been asked for some times. */
+    /** The kernel has finished when it has been asked for some times. */
     private final AtomicInteger asked = new AtomicInteger();
 
     private void launch() {
@@ -93,7 +93,7 @@ class CudaPoolTest {
         }
     }
 
-    /** On a stream that doesn't block, where nobody could see it. */
+    /** The capture is on a stream that doesn't block, where the pool couldn't see it. */
     @Test
     void shouldLeaveACaptureAloneThatIsAnnounced() {
         try (CudaPool gpu = CudaPool.over(source, CudaPoolTest::small)) {

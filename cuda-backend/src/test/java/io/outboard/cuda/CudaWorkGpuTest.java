@@ -41,9 +41,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A pool of the program's own, without a facade, under the hazard of {@link HazardGpuTest}: it has no other memory than
- * what a kernel still writes. From the jar, on JDK 22 and newer, by marks of contexts; else by a thread that
- * synchronises. Its CPU twins are {@code ContextWorkTest} and {@code SynchronizerTest}.
+ * Tests a pool of the program's own, without a facade, under the hazard of {@link HazardGpuTest}: the pool has no other
+ * memory than what a kernel still writes. From the jar, on JDK 22 and newer, it uses marks of contexts, otherwise a
+ * thread that synchronises. The twins without a GPU are {@code ContextWorkTest} and {@code SynchronizerTest}.
  */
 @Tag("gpu")
 class CudaWorkGpuTest {
@@ -56,7 +56,7 @@ class CudaWorkGpuTest {
     private final CudaPool gpu = open();
     private final Pool pool = gpu.pool();
 
-    /** Where the kernel runs that still writes. */
+    /** The place where the kernel runs that still writes. */
     private enum Where {
         NON_BLOCKING,
         BLOCKING,
@@ -91,7 +91,7 @@ class CudaWorkGpuTest {
         return stream;
     }
 
-    /** In the current context. */
+    /** Loads the kernel in the current context. */
     private static CUfunction kernel() {
         final CUmodule module = new CUmodule();
         final CUfunction kernel = new CUfunction();
@@ -109,7 +109,7 @@ class CudaWorkGpuTest {
         succeed(JCudaDriver.cuLaunchKernel(kernel, 16, 1, 1, 256, 1, 1, 0, stream, parameters, null));
     }
 
-    /** Frees memory that the action has a kernel write, takes it again and writes it by another stream. */
+    /** Frees memory to which the action lets a kernel write, allocates it again and writes it by another stream. */
     private void assertNotCorrupted(final Consumer<Long> launch) {
         final long written = pool.allocate(BLOCK_BYTES);
         final CUstream fast = stream(CUstream_flags.CU_STREAM_NON_BLOCKING);
@@ -187,7 +187,7 @@ class CudaWorkGpuTest {
         succeed(JCudaDriver.cuGraphLaunch(exec, stream));
     }
 
-    /** Freed on the stream, which is destroyed. */
+    /** The block is freed on a stream, which is then destroyed. */
     @Test
     void shouldNotHandOutWhatADestroyedStreamStillWritesIfStreamOrdered() {
         try (CudaPool ordered = CudaPool.open(
@@ -203,7 +203,7 @@ class CudaWorkGpuTest {
             succeed(JCudaDriver.cuStreamDestroy(slow));
             final CUstream next = stream(CUstream_flags.CU_STREAM_NON_BLOCKING);
 
-            // Perhaps of the same handle.
+            // The new stream may have the same handle.
             final long again = ordered.pool().allocateAsync(BLOCK_BYTES, DevicePointers.handle(next));
 
             final Pointer others = DevicePointers.pointerTo(again);
@@ -226,7 +226,7 @@ class CudaWorkGpuTest {
         assertNotEquals(gpu.work().idOf(0), gpu.work().idOf(DevicePointers.handle(second)));
     }
 
-    /** "Not ready" is an error to JCuda. */
+    /** JCuda takes "not ready" for an error. */
     @Test
     void shouldAskWithoutAnExceptionWhileAKernelRuns() {
         final CudaWork work = gpu.work();
@@ -252,7 +252,7 @@ class CudaWorkGpuTest {
         pool.free(address);
     }
 
-    /** What is mapped is no context's own. */
+    /** Mapped memory belongs to no context. */
     @Test
     void shouldWaitForAnotherContextThatUsesTheMemory() {
         assumeTrue(
@@ -312,7 +312,7 @@ class CudaWorkGpuTest {
                 }
                 return rounds;
             });
-            // What nobody announces is seen on streams that block, and none may begin while somebody asks.
+            // A capture that nobody announces is seen on streams that block, and none may begin while somebody asks.
             final CUstream stream =
                     stream(announced ? CUstream_flags.CU_STREAM_NON_BLOCKING : CUstream_flags.CU_STREAM_DEFAULT);
             if (!announced) {
@@ -345,7 +345,10 @@ class CudaWorkGpuTest {
         }
     }
 
-    /** An event on the default stream would: then a kernel on another blocking stream waits for it. */
+    /**
+     * A mark must hold no other work up. An event on the default stream would: a kernel on another blocking stream
+     * waits for it.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldHoldNothingUp(final boolean blocking) {

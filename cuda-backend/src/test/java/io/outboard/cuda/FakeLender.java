@@ -12,7 +12,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** A lender without a socket, in the client's process: a quota, what is leased, and who is to give back. */
+/**
+ * A lender without a socket, in the client's process, has a quota, leases, and the users that it can ask to return
+ * memory.
+ */
 public final class FakeLender implements Lease.Source {
 
     static final String REASON = "lender: the device is full; held by night (pid 17) 1GiB";
@@ -23,7 +26,7 @@ public final class FakeLender implements Lease.Source {
     private final List<MemoryUser> users = new ArrayList<>();
     private final long mostBytes;
 
-    /** Less than the quota if others have some. */
+    /** The bytes that the lender can still lend: less than the quota if other clients have some. */
     private long lentBytes;
 
     private long nextNumber = 1;
@@ -32,7 +35,7 @@ public final class FakeLender implements Lease.Source {
     private int returns;
     private String askedName = "";
 
-    /** Of device 1, or whichever the name says. */
+    /** Makes a lender of the device with the number {@code device}. */
     public FakeLender(final FakeSharedMemory shared, final int device, final long mostBytes) {
         this.shared = shared;
         this.mostBytes = mostBytes;
@@ -40,7 +43,7 @@ public final class FakeLender implements Lease.Source {
         this.device = CudaLendingDevice.open(() -> shared, device, 1);
     }
 
-    /** What leads here, whatever the path. */
+    /** Returns a door to this lender, whatever path a client names. */
     public LeasedMemory.Door door(final FakeVirtualMemory memory) {
         return (socket, name, number) -> {
             askedName = name;
@@ -52,12 +55,12 @@ public final class FakeLender implements Lease.Source {
         return Path.of("/run/outboard/lender");
     }
 
-    /** By which name it was connected to. */
+    /** Returns the name with which the last client connected. */
     public String askedName() {
         return askedName;
     }
 
-    /** Others have the rest of what it lends. */
+    /** Sets the bytes to lend, as if others had the rest. */
     public void lentBytes(final long bytes) {
         lentBytes = bytes;
     }
@@ -66,12 +69,12 @@ public final class FakeLender implements Lease.Source {
         return leases.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    /** What was said to follow, the last time. */
+    /** Returns the bytes that the client said, in its last request, it would want next. */
     long wantedBytes() {
         return wanted;
     }
 
-    /** How often leases came back, one or several at once. */
+    /** Returns how often leases were returned, one or several at once. */
     int returns() {
         return returns;
     }
@@ -84,7 +87,7 @@ public final class FakeLender implements Lease.Source {
         return closed;
     }
 
-    /** Asks those who use memory to give some back. */
+    /** Asks users of memory to return some. */
     public void press(final long bytes) {
         List.copyOf(users).forEach(user -> user.giveBack(bytes));
     }

@@ -10,13 +10,13 @@ import java.util.TreeMap;
 import jcuda.driver.CUresult;
 
 /**
- * The driver's calls for memory that others map, without a GPU: of a lender and its clients in one process, whose
- * descriptors are numbers. What is imported is {@link FakeVirtualMemory}'s; its calls and these count together for a
- * failure at will.
+ * The driver's calls for memory that other processes map, without a GPU: a lender and its clients are in one process,
+ * and descriptors are numbers. Imported memory is {@link FakeVirtualMemory}'s; a failure at will counts the calls of
+ * both together.
  */
 public final class FakeSharedMemory implements SharedMemoryCalls {
 
-    /** Beyond those of the process. */
+    /** The first number of a descriptor, which no real descriptor of the process has. */
     private static final int FIRST_DESCRIPTOR = 1_000_000;
 
     private static final int UUID_FIRST = 0xA0;
@@ -33,7 +33,7 @@ public final class FakeSharedMemory implements SharedMemoryCalls {
         this.totalBytes = totalBytes;
     }
 
-    /** What the lender still has of it. */
+    /** Returns how many handles of memory the lender still has. */
     public int handles() {
         return handles.size();
     }
@@ -42,7 +42,7 @@ public final class FakeSharedMemory implements SharedMemoryCalls {
         return descriptors.size();
     }
 
-    /** As if it had gone through a socket. */
+    /** Duplicates a descriptor, as if it had gone through a socket. */
     public synchronized int sent(final int descriptor) {
         descriptors.put(nextDescriptor, sizeOf(descriptor));
         return nextDescriptor++;
@@ -118,7 +118,7 @@ public final class FakeSharedMemory implements SharedMemoryCalls {
         return code;
     }
 
-    /** A real descriptor, of a file that is memory, as if it were a GPU's. */
+    /** Imports a real descriptor, of a file in memory, as if it were a GPU's. */
     private int importFile(final long[] handle, final int descriptor) {
         try {
             handle[0] = memory.adopt(Files.size(Path.of("/proc/self/fd/" + descriptor)));
@@ -131,7 +131,8 @@ public final class FakeSharedMemory implements SharedMemoryCalls {
     @Override
     public synchronized int release(final long handle) {
         final int code = memory.enter("releaseLent", handles.containsKey(handle));
-        // As there: all else is seen not to leak.
+        // The release works even in a call that fails, as in FakeVirtualMemory, so that tests see that nothing else
+        // leaks.
         handles.remove(handle);
         return code;
     }

@@ -10,8 +10,8 @@ import java.util.TreeMap;
 import jcuda.driver.CUresult;
 
 /**
- * The driver's virtual memory calls without a GPU: as strict about ranges as the driver, with calls that fail on
- * demand. Safe for any number of threads.
+ * The driver's virtual memory calls without a GPU are as strict about ranges as the driver, and fail on demand. Safe
+ * for any number of threads.
  */
 public final class FakeVirtualMemory implements VirtualMemoryCalls {
 
@@ -29,11 +29,11 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
     private int failureCode;
     private String failedCall = "";
 
-    /** The next call of each finds no host memory. */
+    /** The calls of which the next one throws, for want of host memory. */
     private final Set<String> withoutHostMemory = new HashSet<>();
 
     /**
-     * A device without memory in use.
+     * Makes a device without memory in use.
      *
      * @param deviceBytes how much it has
      */
@@ -41,14 +41,14 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
         this.deviceBytes = deviceBytes;
     }
 
-    /** Lets the n-th call from now fail, counting from 1, and no other. */
+    /** Makes the n-th call from now fail, counting from 1, and no other. */
     public synchronized void failAt(final int call, final int code) {
         callsUntilFailure = call;
         failureCode = code;
         failedCall = "";
     }
 
-    /** Lets the next call of each of these throw. */
+    /** Makes the next call of each name throw. */
     synchronized void runOutOfHostMemory(final String... calls) {
         withoutHostMemory.addAll(List.of(calls));
     }
@@ -57,7 +57,7 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
         return failedCall;
     }
 
-    /** Memory is there as long as a handle or a mapping has it. */
+    /** Returns the bytes in use: memory exists as long as a handle or a mapping has it. */
     public synchronized long usedBytes() {
         final Map<Long, Long> alive = new TreeMap<>(created);
         mapped.values().forEach(mapping -> alive.put(mapping.handle, mapping.sizeBytes));
@@ -72,7 +72,7 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
         return mapped.size();
     }
 
-    /** Whether a kernel of device 1 could use all of the range. */
+    /** Returns whether a kernel of device 1 could use all of the range. */
     public synchronized boolean isAccessible(final long address, final long sizeBytes) {
         return isAccessible(address, sizeBytes, 1);
     }
@@ -138,7 +138,7 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
         return code;
     }
 
-    /** Whether there are whole mappings in the range and nothing else. */
+    /** Returns whether there are whole mappings in the range and nothing else. */
     private boolean isMapped(final long address, final long sizeBytes) {
         long end = address;
         while (mapped.containsKey(end) && end < address + sizeBytes) {
@@ -175,7 +175,7 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
     @Override
     public synchronized int release(final long handle) {
         final int code = enter("release", created.containsKey(handle));
-        // A driver that fails here leaks; this one doesn't, so that all else is seen not to.
+        // A driver that fails here leaks; this one doesn't, so that tests see that nothing else leaks.
         created.remove(handle);
         return code;
     }
@@ -190,7 +190,7 @@ public final class FakeVirtualMemory implements VirtualMemoryCalls {
         return code;
     }
 
-    /** Memory that is made elsewhere. */
+    /** Adds memory that was created elsewhere. */
     synchronized long adopt(final long sizeBytes) {
         created.put(nextHandle, sizeBytes);
         return nextHandle++;

@@ -10,7 +10,7 @@ public final class Gpu {
 
     private Gpu() {}
 
-    /** CUDA on a device 0 that works; where there is none, the test is skipped and says why. */
+    /** Returns CUDA on a device 0 that works; where there is none, the test is skipped and says why. */
     public static CudaCalls require() {
         try {
             final CudaCalls calls = NativeLibrary.load();
@@ -21,7 +21,7 @@ public final class Gpu {
         }
     }
 
-    /** CUDA's calls wherever JCuda's library loads, with a GPU or without. */
+    /** Returns CUDA's calls wherever JCuda's library loads, with a GPU or without. */
     public static CudaCalls requireLibrary() {
         try {
             return NativeLibrary.load();
@@ -30,7 +30,7 @@ public final class Gpu {
         }
     }
 
-    /** The other way round: for tests of what happens where there is none. */
+    /** Skips the test where a GPU works, for tests of what happens without one. */
     public static void requireNone() {
         boolean works = true;
         try {

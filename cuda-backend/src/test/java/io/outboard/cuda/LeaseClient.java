@@ -25,8 +25,9 @@ import jcuda.runtime.JCuda;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client of a lender in a process of its own, with a region of leases that kernels write and count words in, and a
- * pool. Reads commands from standard input, and answers {@code ok}, with a figure if there is one, or what is wrong.
+ * A client of a lender in a process of its own has a pool, and a region of leases in which kernels write and count
+ * words. It reads commands from standard input, and answers {@code ok}, with a figure if there is one, or what is
+ * wrong.
  */
 final class LeaseClient {
 
@@ -35,7 +36,7 @@ final class LeaseClient {
     private static final int WRITERS = 8;
     private static final int WRITER_BLOCKS = 16;
 
-    /** 20 ms or more: GPUs clock below 2.5 GHz. */
+    /** The cycles of 20 ms or more, since GPUs clock below 2.5 GHz. */
     private static final long WRITE_CYCLES = 50_000_000;
 
     private static final int WRITE_MILLIS = 20;
@@ -43,7 +44,10 @@ final class LeaseClient {
     private static final long MILLI_NANOS = 1_000_000;
     private static final long MIB = 1L << 20;
 
-    /** Counts the words that haven't a value. Not of nvcc, whose sources would need their PTX made anew. */
+    /**
+     * The kernel counts the words that have another value. It isn't compiled by nvcc, since then its PTX would have to
+     * be made again after each change.
+     */
     private static final String COUNT_PTX = """
             .version 7.7
             .target sm_75
@@ -103,7 +107,7 @@ final class LeaseClient {
         succeed(JCudaDriver.cuMemAlloc(counter, Long.BYTES));
     }
 
-    /** Arguments: the socket, a name. */
+    /** Runs a client. The arguments are the socket and a name. */
     public static void main(final String[] arguments) throws IOException {
         if (arguments.length > 2) {
             facade(arguments);
@@ -120,7 +124,7 @@ final class LeaseClient {
         }
     }
 
-    /** A program that knows nothing of leases: one more argument, how many bytes it allocates. */
+    /** Runs a program that knows nothing of leases; a third argument is how many bytes it allocates. */
     private static void facade(final String[] arguments) {
         System.setProperty("outboard.service", arguments[0]);
         System.setProperty("outboard.serviceName", arguments[1]);
@@ -193,7 +197,7 @@ final class LeaseClient {
         return region;
     }
 
-    /** Fresh leases of so many bytes each, which must be zero. */
+    /** Takes fresh leases of {@code pieceBytes} each, whose memory must be zero. */
     private String take(final long bytes, final long pieceBytes) {
         final GrowableRegion taken = source.reserve(bytes, bytes).orElseThrow();
         boolean done = false;
@@ -254,7 +258,10 @@ final class LeaseClient {
         return others[0];
     }
 
-    /** Kernels that write to all of it for so long, again and again; they have only begun when this returns. */
+    /**
+     * Launches kernels that write to the whole region again and again for a time; they have only begun when this method
+     * returns.
+     */
     private String write(final int value, final long millis) {
         final GrowableRegion written = region();
         final long partBytes = written.endBytes() / WRITERS;
@@ -282,7 +289,7 @@ final class LeaseClient {
 
     // Figures
 
-    /** Leases that are given back at once, with a pause after each. */
+    /** Times leases that are returned at once, with a pause after each. */
     private String time(final int times, final long bytes) {
         final GrowableRegion leased = source.reserve(bytes, bytes).orElseThrow();
         final long address = leased.region().address();
@@ -299,7 +306,7 @@ final class LeaseClient {
         return "ok " + figures(nanos);
     }
 
-    /** Leases one after the other, with a pause after each: steady growth. */
+    /** Times leases that are taken one after the other, with a pause after each: steady growth. */
     private String grow(final int times, final long bytes) {
         final GrowableRegion leased =
                 source.reserve(times * bytes, times * bytes).orElseThrow();
@@ -314,14 +321,15 @@ final class LeaseClient {
         return "ok " + figures(nanos);
     }
 
-    /** Median and 99th percentile. */
+    /** Returns the median and the 99th percentile. */
     private static String figures(final long[] nanos) {
         Arrays.sort(nanos);
         return nanos[nanos.length / 2] + " " + nanos[nanos.length * 99 / 100];
     }
 
     /**
-     * Allocations in a pool over leases, and in the same pool without: nanoseconds of the medians of rounds in turn.
+     * Times allocations in a pool over leases, and in the same pool without: picoseconds, the medians of rounds in
+     * turn.
      */
     private String speed(final int rounds) {
         final long[] leased = new long[rounds];
@@ -347,7 +355,7 @@ final class LeaseClient {
                 .build();
     }
 
-    /** Of 64 blocks in use at most; picoseconds for a block. */
+    /** Times a round with at most 64 blocks in use, in picoseconds for each block. */
     private static long round(final Pool over) {
         final int operations = 200_000;
         final long[] ring = new long[64];

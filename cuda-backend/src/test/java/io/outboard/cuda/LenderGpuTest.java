@@ -25,9 +25,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A lender and its clients, each a process of its own, on one GPU. Needs JDK 22 or newer, and Outboard's classes in
- * their jars, as the GPU bundle has them. {@code -Doutboard.kills} says how many clients are killed, 10 unless it is
- * set. Its CPU twins are {@link CudaLeasesTest} and {@link CudaLendingDeviceTest}.
+ * Tests a lender and its clients, each a process of its own, on one GPU. Needs JDK 22 or newer, and Outboard's classes
+ * in their jars, as the GPU bundle has them. {@code -Doutboard.kills} says how many clients are killed, 10 unless it is
+ * set. The twins without a GPU are {@link CudaLeasesTest} and {@link CudaLendingDeviceTest}.
  */
 @Tag("gpu")
 @Timeout(600)
@@ -36,7 +36,10 @@ class LenderGpuTest {
     private static final long MIB = 1L << 20;
     private static final long GIB = 1L << 30;
 
-    /** Of what kills are tried with: some ten thousand would take the longest. */
+    /**
+     * The size of each lease in tests with kills; with some ten thousand small ones, taking leases would dominate the
+     * time.
+     */
     private static final long PIECE = 256 * MIB;
 
     private static final double SHARE = 0.85;
@@ -81,7 +84,7 @@ class LenderGpuTest {
     }
 
     private List<ChildJvm> clients(final Path socket, final String... names) throws IOException {
-        // Skips the test where a client would fail.
+        // A client would fail without this file, so the test is skipped.
         GpuProgram.text("write-after.ptx.gz");
         final List<ChildJvm> started = new ArrayList<>();
         for (final String name : names) {
@@ -148,8 +151,8 @@ class LenderGpuTest {
     }
 
     /**
-     * Clients with most of the device's memory are killed while kernels write to all of it. What another one is lent
-     * then must be theirs: it is zero, and stays so.
+     * Clients with most of the device's memory are killed while kernels write to all of it. The memory that another
+     * client is lent then must be its own: it is zero, and stays so.
      */
     @Test
     void shouldLendNothingThatADeadClientWritesTo(final TestReporter reporter) throws Exception {
@@ -166,11 +169,11 @@ class LenderGpuTest {
         final long watcherBytes = VICTIMS * victimBytes;
         succeed(bystander, "take " + bystanderBytes + " " + PIECE);
         succeed(bystander, "fill 7");
-        // Modules are loaded when they are first used.
+        // The watcher uses its kernels before the measurement, since modules are loaded when they are first used.
         succeed(watcher, "take " + PIECE + " " + PIECE);
         succeed(watcher, "give");
         try (CudaMemorySource device = CudaMemorySource.open(0)) {
-            // Without what clients and lender had ahead of need.
+            // The test waits until what clients and the lender had ahead of need is returned.
             await(() -> status().lentBytes() == bystanderBytes, () -> status().toString());
             final long usedBefore = device.usedBytes() - status().spareBytes();
             for (int kills = 0; kills < Integer.getInteger("outboard.kills", 2 * VICTIMS); kills += VICTIMS) {
@@ -193,7 +196,7 @@ class LenderGpuTest {
                 succeed(watcher, "give");
                 succeed(bystander, "check 7");
                 await(() -> status().lentBytes() == bystanderBytes, () -> status().toString());
-                // Less if a spare was being made before.
+                // The memory in use may be less if a spare was being made before.
                 await(
                         () -> device.usedBytes() - status().spareBytes() <= usedBefore + TOLERANCE_BYTES,
                         () -> "used=" + device.usedBytes() + ", before=" + usedBefore + ", " + status());
@@ -216,7 +219,7 @@ class LenderGpuTest {
         return victims;
     }
 
-    /** At any moment of the time that their kernels take. */
+    /** Kills the clients at a random moment of the time that their kernels take. */
     private static void killAtRandom(final List<ChildJvm> victims, final SplittableRandom random) {
         for (final ChildJvm victim : victims) {
             LockSupport.parkNanos(random.nextLong(WRITE_MILLIS * MILLI_NANOS / VICTIMS));
@@ -284,7 +287,7 @@ class LenderGpuTest {
         reporter.publishEntry(
                 "a block of a pool over leases, over one of the same pool without a lender",
                 String.format(Locale.ROOT, "%.3f (%.1f and %.1f ns)", ratio, speed[0] * 1e-3, speed[1] * 1e-3));
-        // What is promised is less; this finds faults, not noise.
+        // The promised time is shorter; this limit finds faults, not noise.
         assertTrue(bare[0] < 5 * MILLI_NANOS, () -> millis(bare));
         assertTrue(spare[0] < 5 * MILLI_NANOS, () -> millis(spare));
         assertTrue(ratio < 1.25, () -> "ratio=" + ratio);
@@ -301,7 +304,7 @@ class LenderGpuTest {
         return String.format(Locale.ROOT, "%.3f, %.3f", nanos[0] * 1e-6, nanos[1] * 1e-6);
     }
 
-    /** One that calls CUDA's functions and knows nothing of leases. */
+    /** The program calls CUDA's functions and knows nothing of leases. */
     @Test
     void shouldServeAProgramBehindAFacade() throws IOException {
         lender(socket(), 0);

@@ -9,12 +9,15 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** A lender of device 0 in a process of its own, until its standard input ends. */
+/** Runs a lender of device 0 in a process of its own, until its standard input ends. */
 final class LenderMain {
 
     private LenderMain() {}
 
-    /** Arguments: the socket, the share that is lent, spares, quotas such as {@code day=1GiB:2GiB}. */
+    /**
+     * Starts the lender. The arguments are the socket, the share that is lent, spares, and quotas such as
+     * {@code day=1GiB:2GiB}.
+     */
     public static void main(final String[] arguments) throws IOException {
         final LenderBuilder builder = Lender.of(CudaLendingDevice.open(0, Double.parseDouble(arguments[1])))
                 .spares(Integer.parseInt(arguments[2]));

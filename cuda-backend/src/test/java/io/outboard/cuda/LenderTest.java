@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A lender with its socket and descriptors, which are files that are memory, and a client's simulated driver that
+ * Tests a lender with its socket and descriptors, which are files in memory, and a client's simulated driver that
  * imports them. Needs JDK 22 or newer, and the service's classes in their jar.
  */
 @Timeout(60)
@@ -42,7 +42,7 @@ class LenderTest {
     private final FakeSharedMemory shared = new FakeSharedMemory(memory, LIMIT);
     private Lender lender;
 
-    /** Files that are called what the simulated GPU is. */
+    /** The files in memory have the simulated GPU's name. */
     private record Named(LendingDevice files, String name) implements LendingDevice {
 
         @Override
@@ -127,7 +127,7 @@ class LenderTest {
         assertEquals(0, lender.status().clients().size());
     }
 
-    /** One has it all, and needs none of it. */
+    /** One client has all the memory, and needs none of it. */
     @Test
     void shouldTakeFromOneWhatAnotherNeeds() throws IOException {
         try (CudaMemorySource first = connect("day");

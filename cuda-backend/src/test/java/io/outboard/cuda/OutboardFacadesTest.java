@@ -19,7 +19,10 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** The facades stand for JCuda's classes: same signatures, and without a GPU the same answers. */
+/**
+ * Tests that the facades can take the place of JCuda's classes: the signatures are the same, and without a GPU so are
+ * the answers.
+ */
 class OutboardFacadesTest {
 
     @TestFactory
@@ -35,7 +38,7 @@ class OutboardFacadesTest {
                 .map(method -> DynamicTest.dynamicTest(method.getName(), () -> assertSame(method, original)));
     }
 
-    /** Without loading the class: that of the driver needs a driver. */
+    /** Compares signatures without loading JCuda's class, since loading the driver's needs a driver. */
     private static void assertSame(final Method method, final Class<?> original) {
         final Method same =
                 assertDoesNotThrow(() -> original.getDeclaredMethod(method.getName(), method.getParameterTypes()));

@@ -38,7 +38,7 @@ class OutboardOptionsTest {
         assertTrue(OutboardOptions.defaults().toString().startsWith("OutboardOptions{strategy=tlsf, share=0.9, "));
     }
 
-    /** An option is found by its name in the property, the agent's arguments and the message of an error. */
+    /** The property, the agent's argument and an error's message all use the same name for an option. */
     @Test
     void shouldHaveOneNameForEachOption() {
         final List<String> names =

@@ -23,10 +23,11 @@ import jcuda.runtime.cudaPitchedPtr;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This does what {@code OutboardRuntime} and {@code OutboardDriver} do, over any pools and any CUDA: each of their
- * functions passes the one of JCuda that it stands for. By rule, the pool serves what is ordinary. The rest, and what
- * the pool can't serve, goes to JCuda with the caller's own arguments, unless a lender has refused it. So corner cases
- * are CUDA's, as are its codes, and JCuda's exceptions for a Java null. Safe for any number of threads.
+ * A facade has the code that {@code OutboardRuntime} and {@code OutboardDriver} share, for any pools and any CUDA. Each
+ * of their functions calls the facade with JCuda's function of the same name, the original. The pool serves ordinary
+ * calls. Other calls, and those that the pool can't serve, go to the original with the caller's own arguments, unless a
+ * lender has refused the memory. So CUDA decides what happens in corner cases and which code is returned, and JCuda
+ * throws its own exceptions for a Java null. Safe for any number of threads.
  */
 public final class Facade {
 
@@ -102,7 +103,10 @@ public final class Facade {
                 address, pool == null ? current() : pool, pointer, () -> original.allocate(pointer, sizeBytes, stream));
     }
 
-    /** Asks JCuda for what the pool hasn't served, unless a lender refused it; sets the pointer on failure. */
+    /**
+     * Lets JCuda allocate what the pool hasn't served, unless a lender refused it. If that fails, too, the pointer
+     * becomes null.
+     */
     private int elseByDriver(
             final long address, final @Nullable ContextPool pool, final Pointer pointer, final IntSupplier call) {
         int code = cudaError.cudaErrorMemoryAllocation;
@@ -139,7 +143,7 @@ public final class Facade {
 
     public int allocateSlices(final cudaPitchedPtr slices, final cudaExtent extent, final IntSupplier original) {
         final boolean ordinary = slices != null && extent != null && extent.depth > 0 && extent.height > 0;
-        // The driver refuses more rows than can be counted.
+        // The driver refuses more rows than fit into a long.
         final long rows = !ordinary || extent.depth > Long.MAX_VALUE / extent.height ? 0 : extent.height * extent.depth;
         final Pointer pointer = !ordinary || slices.ptr == null ? new Pointer() : slices.ptr;
         final long[] pitch = {-1};
@@ -166,7 +170,7 @@ public final class Facade {
         }
         final int code = ask(() -> original.applyAsInt(pointer));
         if (ofRuntime && code == CudaCalls.SUCCESS && DevicePointers.address(pointer) == 0) {
-            // This is the usual way to make a context.
+            // A free of null is the usual way to make a context, so the context's pool is made, too.
             pools.prepare();
         }
         return result(code);
@@ -179,7 +183,7 @@ public final class Facade {
             return result(ask(() -> original.applyAsInt(pointer, stream)));
         }
         final long handle = handleOf(stream);
-        // Each context has a default stream of its own; the current one is known without a question.
+        // Each context has a default stream of its own. If the current context is the owner's, CUDA needn't be asked.
         final long home = handle == 0 && current() == owner ? owner.context() : pools.contextOf(handle);
         return result(owner.freeAsync(DevicePointers.address(pointer), handle, home));
     }
@@ -205,7 +209,7 @@ public final class Facade {
         return result(refused ? cudaError.cudaErrorNotSupported : ask(original));
     }
 
-    /** Answers the block, and not the region, of an address in a pool. */
+    /** Finds the block, and not the region, of an address in a pool. */
     public int addressRange(
             final @Nullable CUdeviceptr base,
             final long @Nullable [] sizeBytes,
@@ -226,7 +230,7 @@ public final class Facade {
         try {
             foundBytes = owner.pool().sizeOf(begin[0]);
         } catch (final InvalidAddressException e) {
-            // It is free, or in limbo, and so free as far as the program is concerned.
+            // The block is free, or in limbo, which is free as far as the program is concerned.
             return result(CUresult.CUDA_ERROR_NOT_FOUND);
         }
         if (base != null) {
@@ -248,7 +252,7 @@ public final class Facade {
 
     public int beginCapture(final CUstream stream, final IntSupplier original) {
         final long handle = handleOf(stream);
-        // This comes before the call, so that no other thread synchronises in between.
+        // The capture is announced before the call, so that no other thread synchronises in between.
         final boolean begun = pools.captures().begin(handle, pools.contextOf(handle));
         final int code = ask(original);
         if (begun && code != CudaCalls.SUCCESS) {
@@ -287,7 +291,10 @@ public final class Facade {
         }));
     }
 
-    /** Makes a call that ends a context surely, or only if it isn't current any more afterwards. */
+    /**
+     * Makes a call that may end a context. A successful call has ended it if {@code surely}, and otherwise only if the
+     * context isn't current afterwards.
+     */
     public int end(final CUcontext context, final boolean surely, final IntSupplier original) {
         final long handle = handleOf(context);
         final int code = pools.exclusively(() -> pools.end(handle, () -> {
@@ -301,7 +308,10 @@ public final class Facade {
         return result(code);
     }
 
-    /** Makes a call that ends a device's primary context surely, or only if it isn't that any more afterwards. */
+    /**
+     * Makes a call that may end a device's primary context. A successful call has ended it if {@code surely}, and
+     * otherwise only if it isn't the device's primary context afterwards.
+     */
     public int endPrimary(final CUdevice device, final boolean surely, final IntSupplier original) {
         final int number = device == null ? ContextPools.NO_DEVICE : (int) DevicePointers.handle(device);
         return result(pools.exclusively(() -> pools.endPrimary(number, surely, () -> ask(original))));
@@ -310,13 +320,16 @@ public final class Facade {
     public int resetDevice(final IntSupplier original) {
         return result(pools.exclusively(() -> {
             final int device = pools.currentDevice();
-            // While a context beside the primary one is current, CUDA answers with success and leaves both as they are.
+            // If another context than the primary one is current, CUDA returns success and leaves both as they are.
             final boolean surely = pools.isCurrent(pools.primaryOf(device));
             return pools.endPrimary(device, surely, () -> ask(original));
         }));
     }
 
-    /** Makes a call that lets the current context see the memory of another device's primary one, or not any more. */
+    /**
+     * Makes a call that gives the current context access to the memory of another device's primary context if
+     * {@code shown}, and otherwise takes the access away.
+     */
     public int changeView(final boolean shown, final int peer, final IntSupplier original) {
         return changeView(shown, () -> pools.primaryOf(peer), original);
     }
@@ -327,7 +340,7 @@ public final class Facade {
 
     private int changeView(final boolean shown, final LongSupplier peer, final IntSupplier original) {
         final int code = ask(original);
-        // A library may have done so unseen.
+        // An access that is enabled already may be new to the pools, since a library can enable it without the facade.
         if (code == CudaCalls.SUCCESS || (shown && code == cudaError.cudaErrorPeerAccessAlreadyEnabled)) {
             final int followed = pools.changeView(peer.getAsLong(), shown);
             return result(followed == CudaCalls.SUCCESS ? code : followed);

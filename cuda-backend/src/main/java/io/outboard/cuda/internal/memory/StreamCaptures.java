@@ -8,18 +8,19 @@ import java.util.function.IntSupplier;
 import jcuda.driver.CUstreamCaptureMode;
 
 /**
- * The captures into graphs that the facade has begun and not ended, by their streams; and a guard between captures and
- * the calls that break them: to wait for the device, and to record and query events. One that runs into the driver's
- * begin of a capture can crash the process.
+ * Knows which streams are being captured into graphs, as far as the facade has begun the captures, and guards captures
+ * against calls that break them. These calls wait for the device, or record or query events; one that runs during the
+ * driver's begin of a capture can even crash the process.
  *
  * <pre>
- *   the capture:  announce; let those inside leave; the driver's begin ... the driver's end; withdraw
- *   others:       enter, unless one is announced; call the driver; leave
+ *   the capture:  announce; wait until those inside have left; the driver's begin ... the driver's end; withdraw
+ *   others:       enter, unless a capture is announced; call the driver; leave
  * </pre>
  *
- * <p>Nobody who enters ever waits. A thread that begins a capture waits for those inside, but not for long: a thread
- * that stays inside waits for the device in the driver, which a capture that begins later doesn't disturb. What it
- * waits for may even depend on the thread that begins the capture. Safe for any number of threads.
+ * <p>A thread that enters never waits. A thread that begins a capture waits for those inside, but only for a limited
+ * time. The limit is safe: a thread that stays inside longer is waiting for the device in the driver, which a capture
+ * that begins later doesn't disturb. The limit is necessary: such a wait may depend on the very thread that begins the
+ * capture. Safe for any number of threads.
  */
 public final class StreamCaptures {
 
@@ -28,14 +29,20 @@ public final class StreamCaptures {
 
     private static final long PAUSE_NANOS = 100_000;
 
-    /** Together they take 100 to 300 ms. They are many, so that a stall in one of them matters little. */
+    /**
+     * The number of pauses in a wait, which take 100 to 300 ms together. There are many, so that a stall in one matters
+     * little.
+     */
     private static final int MOST_PAUSES = 1000;
 
-    /** A stream, and the thread that it belongs to; the thread is 0 if the handle means the same to all threads. */
+    /**
+     * A captured stream has the number of the thread that it belongs to, or 0 if the handle means the same to all
+     * threads.
+     */
     private record Captured(long stream, long thread) {
 
         static Captured of(final long stream) {
-            // No later thread gets the same number.
+            // The number identifies the thread, since no later thread gets it.
             return new Captured(
                     stream, stream == PER_THREAD_STREAM ? Thread.currentThread().getId() : 0);
         }
@@ -50,8 +57,8 @@ public final class StreamCaptures {
     private final AtomicInteger endings = new AtomicInteger();
 
     /**
-     * Announces a capture, and waits for those inside, some 300 ms at most. The driver's begin comes next, and {@link
-     * #ended} if that fails. The answer is false if the stream was captured already.
+     * Announces a capture, and waits for the threads inside, some 300 ms at most. The caller then makes the driver's
+     * begin, and calls {@link #ended} if the driver fails. Returns false if the stream was captured already.
      */
     public boolean begin(final long stream, final long context) {
         if (contexts.putIfAbsent(Captured.of(stream), context) != null) {
@@ -63,8 +70,8 @@ public final class StreamCaptures {
 
     private void awaitThoseInside() {
         boolean interrupted = false;
-        // This volatile read comes after the announcement; it pairs with enter, which counts first and then looks for a
-        // capture: one of the two sees the other.
+        // The volatile read in isEntered comes after the announcement. It pairs with enter, which first counts itself
+        // and then looks for a capture, so at least one of the two threads sees the other.
         for (int i = 0; i < MOST_PAUSES && isEntered(); i++) {
             LockSupport.parkNanos(PAUSE_NANOS);
             // A thread that stays interrupted would never pause.
@@ -75,7 +82,10 @@ public final class StreamCaptures {
         }
     }
 
-    /** Ends a context while nobody records, queries or awaits an event, which might be one of that context's. */
+    /**
+     * Runs an action that ends a context, while nobody records, queries or awaits an event, since the event might be
+     * the context's.
+     */
     public void whileEnding(final Runnable action) {
         endings.incrementAndGet();
         try {
@@ -101,7 +111,10 @@ public final class StreamCaptures {
         return !contexts.isEmpty() || endings.get() > 0;
     }
 
-    /** Keeps captures from beginning until {@link #leave}; false if there is one, and nothing to leave. */
+    /**
+     * Enters, so that no capture begins until {@link #leave}. Returns false, without having entered, if there is a
+     * capture or a context is being ended.
+     */
     boolean enter() {
         // This volatile write comes before the look for a capture; it pairs with awaitThoseInside.
         inside.incrementAndGet();
@@ -116,7 +129,10 @@ public final class StreamCaptures {
         inside.decrementAndGet();
     }
 
-    /** Does a step that can't be put off; no capture begins meanwhile, unless there is one already. */
+    /**
+     * Does a step that can't be put off. No capture begins meanwhile; but if there is one already, the step is done
+     * nevertheless.
+     */
     void guarded(final Runnable step) {
         final boolean entered = enter();
         try {
@@ -133,7 +149,10 @@ public final class StreamCaptures {
         return inside.get() > 0;
     }
 
-    /** Makes a call that takes or gives back memory; captures of streams forbid it, except in this relaxed mode. */
+    /**
+     * Makes a call that allocates or frees device memory, in the relaxed mode: in other modes, a capture of a stream
+     * forbids such calls.
+     */
     public static int relaxed(final CudaCalls calls, final IntSupplier call) {
         final int[] mode = {CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED};
         final boolean exchanged = calls.exchangeCaptureMode(mode) == CudaCalls.SUCCESS;

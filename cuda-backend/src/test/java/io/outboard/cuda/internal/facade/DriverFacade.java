@@ -11,13 +11,14 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
 /**
- * {@code OutboardDriver} over any pools; what it stands for is JCudaDriver, unless a test puts another in its place.
+ * Does what {@code OutboardDriver} does, over any pools, in the place of JCudaDriver, unless a test sets another
+ * original.
  */
 class DriverFacade {
 
     private final Facade facade;
 
-    /** In fields, as the real ones capture nothing and make no garbage. */
+    /** The functions are in fields, since the real facade's lambdas capture nothing and make no garbage. */
     private final Facade.Allocation<CUdeviceptr> alloc = this::originalCuMemAlloc;
 
     private final ToIntFunction<CUdeviceptr> free = this::originalCuMemFree;

@@ -34,7 +34,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A stream is captured into a graph while memory comes and goes. Its CPU twin is {@link FacadeCaptureTest}. */
+/**
+ * Captures a stream into a graph while memory is allocated and freed. The twin without a GPU is
+ * {@link FacadeCaptureTest}.
+ */
 @Tag("gpu")
 class FacadeCaptureGpuTest {
 
@@ -71,7 +74,7 @@ class FacadeCaptureGpuTest {
                             : JCudaDriver.cuStreamBeginCapture(stream, mode));
 
             program.launch(data, BLOCK_BYTES, 0x77777777, 0, stream);
-            // More than the first region, and more than limbo may hold.
+            // The block is larger than the first region, and than what limbo may hold.
             final Pointer large = program.malloc(2 * GpuProgram.FIRST_REGION_BYTES);
             for (int i = 0; i < 500; i++) {
                 succeed(program.runtime.cudaFree(program.malloc(BLOCK_BYTES)));
@@ -121,7 +124,7 @@ class FacadeCaptureGpuTest {
         }
     }
 
-    /** One thread captures over and over, another allocates and frees. The process used to crash. */
+    /** One thread captures repeatedly, another allocates and frees. The process used to crash. */
     @ParameterizedTest
     @EnumSource
     void shouldNotBreakCapturesWhileAnotherThreadFrees(final ReusePolicy policy)
@@ -166,7 +169,7 @@ class FacadeCaptureGpuTest {
         }
     }
 
-    /** Its kernel runs on, and can be marked neither during the capture nor afterwards. */
+    /** The destroyed stream's kernel runs on, and can be marked neither during the capture nor afterwards. */
     @ParameterizedTest
     @EnumSource(names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldWaitForAStreamThatEndedDuringACapture(final ReusePolicy policy) {
@@ -221,7 +224,7 @@ class FacadeCaptureGpuTest {
         }
     }
 
-    /** By a context that is destroyed; the pools of others go on. */
+    /** A destroyed context ends the capture; the pools of other contexts go on. */
     @Test
     void shouldForgetACaptureThatEndedWithItsContext() {
         try (GpuProgram program = new GpuProgram(ReusePolicy.STRICT)) {

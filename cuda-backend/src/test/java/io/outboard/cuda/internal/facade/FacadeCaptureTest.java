@@ -17,7 +17,7 @@ import jcuda.runtime.cudaError;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A capture into a graph isn't broken by what the pool does meanwhile. */
+/** Tests that the pool's work doesn't break a capture into a graph. */
 class FacadeCaptureTest {
 
     @ParameterizedTest
@@ -45,7 +45,7 @@ class FacadeCaptureTest {
         program.malloc(1);
         assertEquals(0, program.beginCapture(stream));
 
-        // More than limbo may hold, and less than the pool.
+        // The blocks are more than limbo may hold, and less than the pool.
         for (int i = 0; i < 500; i++) {
             assertEquals(0, program.free(program.malloc(1 << 20)));
         }
@@ -64,7 +64,7 @@ class FacadeCaptureTest {
         program.malloc(1);
         program.cuda.streams().beginCapture(stream);
 
-        // More than limbo may hold, and less than the pool.
+        // The blocks are more than limbo may hold, and less than the pool.
         for (int i = 0; i < 500; i++) {
             assertEquals(0, program.free(program.malloc(1 << 20)));
         }
@@ -105,7 +105,7 @@ class FacadeCaptureTest {
                 () -> assertEquals(0, program.freeAsync(before, stream)));
     }
 
-    /** Between the pool's look for a capture and what it does then. */
+    /** The capture begins after the pool has looked for one, and before the pool acts. */
     @ParameterizedTest
     @EnumSource
     void shouldLeaveACaptureAloneThatBeginsMeanwhile(final ReusePolicy policy) {
@@ -133,7 +133,10 @@ class FacadeCaptureTest {
                 () -> assertFalse(program.jcuda.calls().contains("cudaMalloc"), "the pool grows and serves"));
     }
 
-    /** Not while somebody is inside: that would wait for this very thread. */
+    /**
+     * Begins a capture after the next question about a stream, but not while the pool is inside the guard, since the
+     * begin would wait for this very thread.
+     */
     private static void captureNext(final FakeProgram program, final long stream) {
         program.cuda.streams().afterCaptureStatus(0, () -> {
             if (program.pools.captures().isEntered()) {
@@ -144,7 +147,9 @@ class FacadeCaptureTest {
         });
     }
 
-    /** The stream's work goes on, and can be marked neither during the capture nor by the stream afterwards. */
+    /**
+     * The destroyed stream's work goes on, and can be marked neither during the capture nor by the stream afterwards.
+     */
     @ParameterizedTest
     @EnumSource(names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldWaitForWhatCouldNotBeMarked(final ReusePolicy policy) {
@@ -164,7 +169,7 @@ class FacadeCaptureTest {
         assertTrue(next != block || asked.get() > 3, "handed out while in use");
     }
 
-    /** Nobody tells of the end of a capture whose stream is destroyed. */
+    /** Nobody reports the end of a capture whose stream is destroyed. */
     @ParameterizedTest
     @EnumSource
     void shouldForgetACaptureWhoseStreamIsDestroyed(final ReusePolicy policy) {

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Several devices, contexts and threads on real ones. Its CPU twin is {@link FacadeDevicesTest}. */
+/** Tests several devices, contexts and threads on real devices. The twin without a GPU is {@link FacadeDevicesTest}. */
 @Tag("gpu")
 class FacadeDevicesGpuTest {
 
@@ -122,7 +122,7 @@ class FacadeDevicesGpuTest {
             succeed(JCuda.cudaMemset(after, 1, 1 << 20));
             succeed(program.runtime.cudaFree(after));
         }
-        // The static classes' pool lost its memory, too.
+        // The pool of the static classes lost its memory, too.
         final ContextPool shared =
                 ContextPools.ofProcess(OutboardOptions::ofProperties).ofDevice(0);
         if (shared != null) {
@@ -130,7 +130,7 @@ class FacadeDevicesGpuTest {
         }
     }
 
-    /** CUDA answers with success then, and both contexts stay. */
+    /** CUDA returns success in this case, and both contexts stay. */
     @Test
     void shouldKeepThePoolsOnAResetWithTheProgramsOwnContext() {
         try (GpuProgram program = new GpuProgram(ReusePolicy.STRICT)) {
@@ -207,7 +207,7 @@ class FacadeDevicesGpuTest {
         }
     }
 
-    /** The driver refuses to record an event on it in the pool's own context. */
+    /** The driver refuses to record an event on such a stream in the pool's own context. */
     @ParameterizedTest
     @EnumSource
     void shouldFreeOnAStreamOfAnotherContext(final ReusePolicy policy) {

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 
-/** Several devices, contexts and threads. */
+/** Tests several devices, contexts and threads. */
 class FacadeDevicesTest {
 
     private final FakeProgram program = new FakeProgram(ReusePolicy.STRICT);
@@ -137,13 +137,13 @@ class FacadeDevicesTest {
                 () -> assertEquals(inFirst, owner(set)));
     }
 
-    /** CUDA's current device is that of the thread that carries it, which changes without a word. */
+    /** CUDA's current device is that of the thread that carries a virtual thread, which changes without notice. */
     @Test
     @EnabledForJreRange(min = JRE.JAVA_21)
     void shouldAskForTheDeviceOfAVirtualThreadEachTime() throws Exception {
         final FutureTask<Long> task = new FutureTask<>(() -> {
             program.malloc(1);
-            // As if another thread carried it from here on.
+            // From here on, another thread seems to carry the virtual thread.
             program.cuda.setDevice(1);
             return program.malloc(1);
         });
@@ -172,7 +172,7 @@ class FacadeDevicesTest {
                 () -> assertEquals(FakeProgram.FIRST_REGION_BYTES, program.cuda.usedBytes(0)));
     }
 
-    /** CUDA answers with success then, and both contexts stay as they are. */
+    /** CUDA returns success in this case, and both contexts stay as they are. */
     @Test
     void shouldKeepThePoolsOnAResetWithTheProgramsOwnContext() {
         final long ofPrimary = program.malloc(1);
@@ -264,7 +264,7 @@ class FacadeDevicesTest {
                 () -> assertEquals(0, program.pool(1).statistics().liveBlocks()));
     }
 
-    /** Of a context that no facade has seen. */
+    /** The stream belongs to a context that no facade has seen. */
     @Test
     void shouldLeaveAStreamToTheDriverWhoseContextHasNoPool() {
         program.malloc(1);
@@ -279,7 +279,7 @@ class FacadeDevicesTest {
                 () -> assertEquals(List.of("cuMemAllocAsync", "cuMemFreeAsync"), program.jcuda.calls()));
     }
 
-    // Early
+    // The pool is made early
 
     @Test
     void shouldMakeThePoolWhenTheDeviceIsChosen() {
@@ -293,7 +293,7 @@ class FacadeDevicesTest {
         assertEquals(events, program.cuda.streams().eventsCreated());
     }
 
-    /** The usual way to make a context. */
+    /** A free of null is the usual way to make a context. */
     @Test
     void shouldMakeThePoolWhenNullIsFreed() {
         program.cuda.setDevice(0);
@@ -319,7 +319,7 @@ class FacadeDevicesTest {
         assertNotNull(program.pools.ofDevice(0));
     }
 
-    /** The program didn't ask for one. */
+    /** The call must succeed, since the program didn't ask for a pool. */
     @Test
     void shouldNotFailWhereThePoolCannotBeMadeYet() {
         program.cuda.streams().failCreate(cudaError.cudaErrorMemoryAllocation);

@@ -13,8 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A caller that uses its pointers again makes no garbage: less than a byte an operation, questions to the device
- * included.
+ * Tests that a caller that uses its pointers again makes no garbage: less than a byte an operation, questions to the
+ * device included.
  */
 class FacadeGarbageTest {
 
@@ -35,8 +35,8 @@ class FacadeGarbageTest {
             pointers[i] = new CUdeviceptr();
         }
         final ThreadMXBean threads = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
-        // Until limbo has been as large as it gets, the first region, and the compiler is done, which takes its time
-        // where other programs run.
+        // The loop ends when limbo and the first region have reached their largest size, and the compiler is done,
+        // which takes its time where other programs run.
         long bytes = Long.MAX_VALUE;
         for (int i = 0; i < MOST_RUNS && (i < LEAST_RUNS || bytes >= OPERATIONS); i++) {
             final long before = threads.getCurrentThreadAllocatedBytes();

@@ -33,7 +33,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Each function of the facades against JCuda's own, side by side. Its CPU twins: {@link RuntimeFacadeTest} and others.
+ * Tests each function of the facades against JCuda's own, side by side. Twins without a GPU are
+ * {@link RuntimeFacadeTest} and others.
  */
 @Tag("gpu")
 class FacadeGpuTest {
@@ -55,7 +56,7 @@ class FacadeGpuTest {
         }
     }
 
-    /** Both answer alike: with the same code, and with null or not. */
+    /** Checks that both answer alike: with the same code, and a null pointer or not. */
     private static void assertAlike(
             final String message,
             final Pointer facades,
@@ -84,7 +85,7 @@ class FacadeGpuTest {
                     jcudas,
                     pointer -> JCuda.cudaMalloc(pointer, size));
             if (DevicePointers.address(facades) != 0) {
-                // Inside, then as it should be, then once more.
+                // The frees are of an address inside the block, then of the block, then of the block again.
                 for (final long offset : new long[] {256, 0, 0}) {
                     assertEquals(
                             JCuda.cudaFree(jcudas.withByteOffset(offset)),
@@ -253,7 +254,7 @@ class FacadeGpuTest {
 
         assertAll(
                 () -> assertEquals(expectedTotal[0], total[0]),
-                // Other programs may use the device.
+                // The tolerance is for other programs that may use the device.
                 () -> assertTrue(Math.abs(before[0] - after[0] - (32L << 20)) <= 8L << 20, before[0] + " " + after[0]));
         succeed(program.runtime.cudaFree(pointer));
     }
@@ -313,7 +314,7 @@ class FacadeGpuTest {
         succeed(program.runtime.cudaFree(pointer));
     }
 
-    /** As CUDA: a call that succeeds neither leaves an error behind nor takes one away. */
+    /** As in CUDA, a call that succeeds neither sets the last error nor clears it. */
     @Test
     void shouldLeaveTheLastErrorAlone() {
         final long[] free = new long[1];
@@ -337,7 +338,7 @@ class FacadeGpuTest {
         succeed(program.runtime.cudaFree(rows));
     }
 
-    /** The classes that programs call, which share pools that live as long as the process. */
+    /** The static classes are those that programs call; they share pools that live as long as the process. */
     @Test
     void shouldServeThroughTheStaticClasses() {
         final CUdeviceptr pointer = new CUdeviceptr();

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Facades whose pools' memory grows in place, belongs to no context, and moves. */
+/** Tests facades whose pools' memory grows in place, belongs to no context, and moves. */
 class FacadeGrowthInPlaceTest {
 
     private static final long MIB = 1L << 20;
@@ -41,7 +41,7 @@ class FacadeGrowthInPlaceTest {
         return memory.isAccessible(address, bytes, device);
     }
 
-    /** As with CUDA's own functions, for which scattered memory is as good as any. */
+    /** CUDA's own functions serve such a block, too, since scattered memory is as good as any for them. */
     @Test
     void shouldServeABlockOfScatteredMemory() {
         final List<Long> blocks = new ArrayList<>();
@@ -107,7 +107,7 @@ class FacadeGrowthInPlaceTest {
         awaitNothingUsed();
     }
 
-    /** To destroy a context that is in use elsewhere is an error that the driver needn't report. */
+    /** Destroying a context that is in use elsewhere is an error that the driver needn't report. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldNotEndAContextThatAThreadOfThePoolUses(final boolean primary) throws InterruptedException {
@@ -136,7 +136,7 @@ class FacadeGrowthInPlaceTest {
         assertFalse(meanwhile.get());
     }
 
-    /** CUDA gives back what belongs to a context, which this memory doesn't. */
+    /** CUDA frees what belongs to a context, but this memory doesn't. */
     @Test
     void shouldGiveAllBackWhenTheDeviceIsReset() {
         final long block = program.malloc(100 * MIB);
@@ -161,7 +161,7 @@ class FacadeGrowthInPlaceTest {
         assertEquals(0, memory.reservedBytes());
     }
 
-    /** Memory that can't be given back is lost, but the program goes on. */
+    /** Memory whose return fails is lost, but the program goes on. */
     @Test
     void shouldGoOnIfTheDriverFailsWhenAContextEnds() {
         program.malloc(10 * MIB);
@@ -172,7 +172,7 @@ class FacadeGrowthInPlaceTest {
         assertTrue(program.malloc(10 * MIB) > 0);
     }
 
-    /** 10 MiB of device 1's memory; the thread uses device 0 then, which has a pool, too. */
+    /** Allocates 10 MiB of device 1's memory; afterwards the thread uses device 0, which has a pool, too. */
     private long allocateOnTheOtherDevice() {
         program.runtime.cudaSetDevice(1);
         final long block = program.malloc(10 * MIB);
@@ -230,7 +230,7 @@ class FacadeGrowthInPlaceTest {
         return context;
     }
 
-    /** Access is a device's; one of two contexts gave it up for both. */
+    /** A device has access, not a context; formerly, one of two contexts gave it up for both. */
     @Test
     void shouldShowMemoryAsLongAsAnyContextOfADeviceMaySeeIt() {
         final CUcontext owner = contextOn(1);
@@ -250,7 +250,9 @@ class FacadeGrowthInPlaceTest {
         assertTrue(isAccessible(address, 10 * MIB, 1));
     }
 
-    /** It finds its pool, and then another thread ends the context: codes, not exceptions. */
+    /**
+     * The call finds its pool, and then another thread ends the context: the call must return a code, and not throw.
+     */
     @Test
     void shouldAnswerByACodeWhenTheContextEndsMeanwhile() {
         final ContextPool pool = Objects.requireNonNull(program.pools.ofThread(true));

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the facades' pools are called. */
+/** Tests the names of the facades' pools. */
 class FacadeNamesTest {
 
     private static final MBeanServer SERVER = ManagementFactory.getPlatformMBeanServer();

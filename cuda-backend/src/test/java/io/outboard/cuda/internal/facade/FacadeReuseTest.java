@@ -16,19 +16,22 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Memory that a kernel may still write isn't handed out again, on simulated streams; see {@link HazardGpuTest}. */
+/**
+ * Tests that memory that a kernel may still write isn't handed out again, on simulated streams; see
+ * {@link HazardGpuTest}.
+ */
 class FacadeReuseTest {
 
     private static final long BLOCK_BYTES = FakeProgram.FIRST_REGION_BYTES / 4;
 
-    /** So little is waited for only when memory is needed. */
+    /** The size of a block so small that the pool waits for it only when memory is needed. */
     private static final long SMALL_BYTES = 256;
 
     private static final long NO_STREAM = 0;
 
     private final AtomicBoolean kernelFinished = new AtomicBoolean();
 
-    /** Uses all but one block of the pool's only region, and a kernel that runs on that one. */
+    /** Allocates all but one block of the pool's only region, and launches a kernel that runs on that block. */
     private long launchOn(final FakeProgram program, final long stream) {
         final long block = program.malloc(BLOCK_BYTES);
         program.fill();
@@ -43,11 +46,11 @@ class FacadeReuseTest {
     private static void assertNotHandedOut(final FakeProgram program, final long block) {
         final long other = program.malloc(BLOCK_BYTES);
         assertTrue(other + BLOCK_BYTES <= block || other >= block + BLOCK_BYTES, "handed out while in use");
-        // Nothing is left but what waits.
+        // Only the block that waits is left.
         program.fill();
     }
 
-    /** Of any kind, whoever made them; also if they are gone by then. */
+    /** The stream is of any kind, whoever made it, and may be destroyed by then. */
     @ParameterizedTest
     @EnumSource(names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldNotHandOutWhileAKernelRuns(final ReusePolicy policy) {
@@ -58,7 +61,7 @@ class FacadeReuseTest {
                 final long stream = program.createStream(blocking);
                 final long block = launchOn(program, stream);
                 if (destroyed) {
-                    // Behind the facade's back.
+                    // The stream is destroyed without the facade's knowledge.
                     program.cuda.streams().destroyStream(stream);
                 }
                 assertEquals(0, program.free(block));
@@ -82,7 +85,7 @@ class FacadeReuseTest {
         assertNotHandedOut(program, block);
     }
 
-    /** A program that copies to the host without waiting, frees, and reads: cudaFree waits for the device. */
+    /** The program copies to the host without waiting, frees, and reads, since cudaFree waits for the device. */
     @ParameterizedTest
     @EnumSource
     void shouldWaitForTheDeviceAtAFreeThatIsABarrier(final ReusePolicy policy) {
@@ -103,7 +106,10 @@ class FacadeReuseTest {
         }
     }
 
-    /** They are the pool's, which asks about them when somebody needs memory: the free waited for ever. */
+    /**
+     * The marks are the pool's, which asks about them only when somebody needs memory: the free once waited without
+     * end.
+     */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void shouldEndAFreeThatIsABarrierThoughMarksAreUsedUp() {
@@ -148,7 +154,7 @@ class FacadeReuseTest {
         assertEquals(0, program.free(block));
         assertEquals(0, program.endCapture(stream), "the capture is whole");
 
-        // Nobody told of this one.
+        // Nobody told the facade of this capture.
         assertEquals(0, program.cuda.streams().beginCapture(stream));
         assertEquals(0, program.free(other));
         assertTrue(program.cuda.streams().endCapture(stream), "the capture is whole");
@@ -197,7 +203,7 @@ class FacadeReuseTest {
         assertNotEquals(block, program.mallocAsync(BLOCK_BYTES, program.createStream()));
     }
 
-    /** Work on device 1 that uses memory of device 0, which a stream of device 1 frees. */
+    /** Work on device 1 uses memory of device 0, which a stream of device 1 frees. */
     @ParameterizedTest
     @CsvSource({
         "STRICT,true",
@@ -223,7 +229,7 @@ class FacadeReuseTest {
         assertEquals(block, program.malloc(BLOCK_BYTES), "the block isn't lost");
     }
 
-    /** Work on device 1 that was given access, whoever frees the block and how. */
+    /** Device 1 was given access to the memory that its work uses; it doesn't matter who frees the block, and how. */
     @ParameterizedTest
     @EnumSource(names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldWaitForTheWorkOfAPeer(final ReusePolicy policy) {
@@ -242,7 +248,7 @@ class FacadeReuseTest {
         assertEquals(block, program.malloc(BLOCK_BYTES));
     }
 
-    /** What grows in place is no context's own, so each of the device may use it. */
+    /** Memory that grows in place belongs to no context, so each context of the device may use it. */
     @Test
     void shouldWaitForAnotherContextOfTheDevice() {
         final FakeProgram program = new FakeProgram(ReusePolicy.STRICT);
@@ -262,7 +268,7 @@ class FacadeReuseTest {
         assertEquals(block, program.malloc(BLOCK_BYTES), "its work has finished");
     }
 
-    /** Neither marks nor questions are allowed then, so both come later. */
+    /** A capture allows neither marks nor questions, so both come later. */
     @ParameterizedTest
     @EnumSource(names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldWaitForAStreamOfAnotherContextAfterACapture(final ReusePolicy policy) {
@@ -283,7 +289,7 @@ class FacadeReuseTest {
         assertEquals(block, program.malloc(BLOCK_BYTES));
     }
 
-    /** Its events can't be made: nothing has changed, and the program may try again. */
+    /** The events can't be made, so the free fails and changes nothing, and the program may try again. */
     @Test
     void shouldNotFreeAfterWorkThatCannotBeMarked() {
         final FakeProgram program = new FakeProgram(ReusePolicy.STRICT);
@@ -297,7 +303,7 @@ class FacadeReuseTest {
         assertEquals(cudaError.cudaErrorInvalidValue, program.freeAsync(block, NO_STREAM));
     }
 
-    /** The driver hands handles out again. */
+    /** The driver uses the handles of destroyed streams again. */
     @Test
     void shouldNotReuseOnAnotherStreamOfTheSameHandle() {
         final FakeProgram program = new FakeProgram(ReusePolicy.STREAM_ORDERED);

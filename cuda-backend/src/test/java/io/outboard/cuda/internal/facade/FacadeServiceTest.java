@@ -25,7 +25,7 @@ import jcuda.runtime.cudaPitchedPtr;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** Facades whose memory a lender lends. */
+/** Tests facades whose memory a lender lends. */
 class FacadeServiceTest {
 
     private static final long MIB = 1L << 20;
@@ -68,7 +68,7 @@ class FacadeServiceTest {
         assertEquals("pid-" + ProcessHandle.current().pid(), lender.askedName());
     }
 
-    /** The driver would take it beside the lender's back. */
+    /** The driver would take memory without the lender's knowledge. */
     @Test
     void shouldNotAskTheDriverForWhatTheLenderRefuses() {
         program.pools.configure(options);
@@ -96,7 +96,7 @@ class FacadeServiceTest {
         assertTrue(program.malloc(20 * MIB) > 0);
     }
 
-    /** A capture makes the allocation part of a graph, whose memory is the driver's. */
+    /** During a capture an allocation becomes part of a graph, whose memory is the driver's. */
     @Test
     void shouldLeaveGraphsToTheDriver() {
         program.pools.configure(options);
@@ -109,7 +109,7 @@ class FacadeServiceTest {
         assertTrue(callsWere("cuMemAllocAsync"), () -> program.jcuda.calls().toString());
     }
 
-    /** A program that takes a share of what it is told is free gets it. */
+    /** A program that allocates a share of the free memory that it is told must get it. */
     @Test
     void shouldReportAsFreeWhatTheLenderMayLend() {
         program.pools.configure(options);
@@ -142,7 +142,7 @@ class FacadeServiceTest {
         assertEquals(0, memory.reservedBytes());
     }
 
-    /** Not silently the driver's memory instead. */
+    /** The facade must not silently use the driver's memory instead. */
     @Test
     void shouldSayWhyThereIsNoLender() {
         final FakeProgram alone = new FakeProgram((socket, name, device) -> {
@@ -166,7 +166,7 @@ class FacadeServiceTest {
         assertTrue(lender.isClosed());
     }
 
-    /** As it is on a JDK that is too old, or without a driver. */
+    /** Leases are missing on a JDK that is too old, or without a driver. */
     @Test
     void shouldSayWhatLeasesNeed() {
         Assumptions.assumeTrue(DriverLibrary.sharedMemory().isEmpty(), "skipped, leases are possible here");

@@ -17,7 +17,7 @@ import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUstream;
 import jcuda.runtime.cudaStream_t;
 
-/** A program on two simulated devices that uses both facades. */
+/** A program on two simulated devices uses both facades. */
 final class FakeProgram {
 
     static final long FIRST_REGION_BYTES = 64L << 20;
@@ -32,17 +32,17 @@ final class FakeProgram {
         this(reuse, Optional.empty());
     }
 
-    /** With regions that grow in place. */
+    /** Makes a program whose regions grow in place. */
     FakeProgram(final ReusePolicy reuse, final VirtualMemoryCalls memory) {
         this(reuse, Optional.of(memory));
     }
 
-    /** Whose memory may be leased. */
+    /** Makes a program whose memory may be leased. */
     FakeProgram(final LeasedMemory.Door lender) {
         this(new FakeCuda(2), ReusePolicy.STRICT, Optional.empty(), lender);
     }
 
-    /** On other devices. */
+    /** Makes a program on other devices. */
     FakeProgram(final FakeCuda cuda, final ReusePolicy reuse) {
         this(cuda, reuse, Optional.empty(), LeasedMemory::connect);
     }
@@ -64,7 +64,7 @@ final class FakeProgram {
         pools.configure(options(reuse));
     }
 
-    /** Without slack, so that what was freed is asked for before a pool takes more. */
+    /** Returns options without slack, so that a pool asks for freed memory before it takes more. */
     private static OutboardOptions options(final ReusePolicy reuse) {
         return OutboardOptions.defaults()
                 .withReuse(reuse)
@@ -73,14 +73,14 @@ final class FakeProgram {
                 .withSlackBytes(0L);
     }
 
-    /** One whose frees are barriers. */
+    /** Makes a program whose frees are barriers. */
     static FakeProgram withBarriers(final ReusePolicy reuse) {
         final FakeProgram program = new FakeProgram(reuse);
         program.pools.configure(options(reuse).withFreeIsBarrier(true));
         return program;
     }
 
-    /** By the runtime, which must succeed. */
+    /** Allocates by the runtime, which must succeed. */
     long malloc(final long sizeBytes) {
         final Pointer pointer = new Pointer();
         assertEquals(0, runtime.cudaMalloc(pointer, sizeBytes));
@@ -101,14 +101,14 @@ final class FakeProgram {
         return driver.cuMemFreeAsync(pointerTo(address), streamOf(stream));
     }
 
-    /** By JCuda's own function, in the current context; blocking. */
+    /** Makes a blocking stream in the current context by JCuda's own function. */
     long createStream() {
         return createStream(true);
     }
 
     long createStream(final boolean blocking) {
         if (cuda.currentContextOrZero() == 0) {
-            // As the runtime.
+            // The runtime does so, too.
             cuda.setDevice(cuda.current());
         }
         return cuda.streams().createStream(cuda.currentContextOrZero(), blocking);
@@ -126,7 +126,7 @@ final class FakeProgram {
         return driver.cuStreamEndCapture(streamOf(stream), new jcuda.driver.CUgraph());
     }
 
-    /** Takes what is left of the first region, so that the next request needs what was freed. */
+    /** Allocates what is left of the first region, so that the next request needs freed memory. */
     long fill() {
         final PoolStatistics now = pool(0).statistics();
         return malloc(now.heldBytes() - now.usedBytes() - now.limboBytes());

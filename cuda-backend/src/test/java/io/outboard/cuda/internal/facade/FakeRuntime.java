@@ -26,7 +26,8 @@ import jcuda.runtime.cudaStream_t;
 import org.jspecify.annotations.Nullable;
 
 /**
- * JCuda's two classes over {@link FakeCuda}: their null checks, their switches, the garbage that they leave on failure.
+ * JCuda's two classes are simulated over {@link FakeCuda}: their null checks, their switches, and the garbage that they
+ * leave in pointers on failure.
  */
 final class FakeRuntime {
 
@@ -43,17 +44,17 @@ final class FakeRuntime {
         this.cuda = cuda;
     }
 
-    /** What was called, in that order. */
+    /** Returns what was called, in order. */
     List<String> calls() {
         return calls;
     }
 
-    /** What {@code cuCtxAttach} does to the current context: one detach more is needed. */
+    /** Does what {@code cuCtxAttach} does to the current context, which then needs one detach more. */
     void attach() {
         attached = true;
     }
 
-    /** What one device is told that wants to see another's memory, from now on. */
+    /** Sets the code that a device gets from now on when it asks for access to another's memory. */
     void answerPeers(final int code) {
         peerCode = code;
     }
@@ -247,7 +248,7 @@ final class FakeRuntime {
 
         @Override
         int originalCuMemFreeAsync(final CUdeviceptr dptr, final CUstream hStream) {
-            // On a captured stream it becomes part of the graph.
+            // A free on a captured stream becomes part of the graph.
             return translate(() -> StreamCaptures.relaxed(cuda, () -> free("cuMemFreeAsync", dptr)));
         }
 
@@ -358,7 +359,7 @@ final class FakeRuntime {
             exceptionsEnabled = enabled;
         }
 
-        /** The names of the driver in the exceptions. */
+        /** Makes a call, and uses the driver's names of codes in exceptions. */
         private int translate(final IntSupplier call) {
             final boolean enabled = exceptionsEnabled;
             exceptionsEnabled = false;

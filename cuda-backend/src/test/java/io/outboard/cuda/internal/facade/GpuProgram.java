@@ -25,12 +25,12 @@ import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaMemcpyKind;
 import jcuda.runtime.cudaStream_t;
 
-/** A program on device 0 that uses facades with a pool of its own, and a kernel that is slow to write. */
+/** A program on device 0 has facades with a pool of its own, and a kernel that waits before it writes. */
 public final class GpuProgram implements AutoCloseable {
 
     static final long FIRST_REGION_BYTES = 64L << 20;
 
-    /** 50 ms or more: GPUs clock below 2.5 GHz. */
+    /** The cycles of 50 ms or more, since GPUs clock below 2.5 GHz. */
     public static final long LONG_CYCLES = 125_000_000;
 
     private static final int THREADS = 256;
@@ -63,11 +63,11 @@ public final class GpuProgram implements AutoCloseable {
         succeed(JCuda.cudaMemsetAsync(scratch, 0, 4096, new cudaStream_t()));
         succeed(JCuda.cudaDeviceSynchronize());
         succeed(runtime.cudaFree(scratch));
-        // Out of limbo.
+        // The trim takes the blocks out of limbo.
         Objects.requireNonNull(pools.ofThread(true)).pool().trimTo(0);
     }
 
-    /** PTX of the tests; where it wasn't made, the test is skipped. */
+    /** Returns PTX of the tests; where it wasn't made, the test is skipped. */
     public static String text(final String name) {
         try (InputStream packed = GpuProgram.class.getResourceAsStream("/io/outboard/cuda/" + name)) {
             assumeTrue(packed != null, name + " is missing: needs PTX made by cuda-backend/ptx.sh --all");
@@ -93,7 +93,7 @@ public final class GpuProgram implements AutoCloseable {
         return stream;
     }
 
-    /** Lets a kernel write after so many cycles. */
+    /** Launches a kernel that writes after a number of cycles. */
     public void launch(
             final Pointer data, final long sizeBytes, final int value, final long cycles, final CUstream stream) {
         final Pointer parameters = Pointer.to(
@@ -104,7 +104,7 @@ public final class GpuProgram implements AutoCloseable {
         succeed(JCudaDriver.cuLaunchKernel(kernel, BLOCKS, 1, 1, THREADS, 1, 1, 0, stream, parameters, null));
     }
 
-    /** Whether each byte has the value, after all work has finished. */
+    /** Returns whether each byte has the value, after all work has finished. */
     public static boolean holds(final Pointer data, final long sizeBytes, final byte value) {
         succeed(JCuda.cudaDeviceSynchronize());
         final byte[] actual = new byte[(int) sizeBytes];
@@ -114,13 +114,13 @@ public final class GpuProgram implements AutoCloseable {
         return Arrays.equals(expected, actual);
     }
 
-    /** The module is gone, too. */
+    /** Resets the device, with which the module is gone, too. */
     void reset() {
         reset = true;
         succeed(runtime.cudaDeviceReset());
     }
 
-    /** The same by the driver. */
+    /** Resets the device by the driver. */
     void resetByDriver(final CUdevice device) {
         reset = true;
         succeed(driver.cuDevicePrimaryCtxReset(device));
@@ -136,7 +136,7 @@ public final class GpuProgram implements AutoCloseable {
             pool.pool().close();
             pools.contextEnded(pool.context());
         }
-        // What a test provoked isn't the next one's.
+        // The next test must not see an error that this one provoked.
         JCuda.cudaGetLastError();
     }
 }

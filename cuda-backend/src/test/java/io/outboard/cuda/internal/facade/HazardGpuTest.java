@@ -21,8 +21,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A long kernel writes a block, which is freed at once; another stream gets memory and writes it. If that is the same
- * memory, the kernel destroys what the other stream wrote. Its CPU twin is {@link FacadeReuseTest}.
+ * A long kernel writes a block, which is freed at once; another stream gets memory and writes it. If both have the same
+ * memory, the kernel destroys what the other stream wrote. The twin without a GPU is {@link FacadeReuseTest}.
  */
 @Tag("gpu")
 public class HazardGpuTest {
@@ -32,7 +32,7 @@ public class HazardGpuTest {
     private static final byte OTHERS = (byte) 0xA5;
     private static final int NON_BLOCKING = CUstream_flags.CU_STREAM_NON_BLOCKING;
 
-    /** How the program treats its stream. */
+    /** The ways in which the program treats its stream. */
     private enum Stream {
         KNOWN,
         DESTROYED_BEFORE_THE_FREE,
@@ -61,7 +61,7 @@ public class HazardGpuTest {
         }
     }
 
-    /** Else the tests above would prove nothing. */
+    /** Without this test the ones above would prove nothing. */
     @Test
     void shouldCorruptIfImmediate() {
         assertTrue(isCorrupted(ReusePolicy.IMMEDIATE, Stream.KNOWN, false));
@@ -115,7 +115,7 @@ public class HazardGpuTest {
         }
     }
 
-    /** Stream 0 waits for every stream that blocks, so a mark on it covers those that we don't know. */
+    /** Stream 0 waits for every stream that blocks, so a mark on it covers streams that the facade doesn't know. */
     @Test
     void shouldCoverBlockingStreamsThatItDoesNotKnow() {
         try (GpuProgram program = new GpuProgram(ReusePolicy.TRACKED)) {
@@ -137,7 +137,7 @@ public class HazardGpuTest {
         }
     }
 
-    /** To destroy no stream is an error, which changes nothing. */
+    /** Destroying a null stream is an error, which changes nothing. */
     @ParameterizedTest
     @EnumSource(names = {"TRACKED", "STREAM_ORDERED"})
     void shouldGoOnMarkingTheDefaultStreamWhenNoStreamIsDestroyed(final ReusePolicy policy) {

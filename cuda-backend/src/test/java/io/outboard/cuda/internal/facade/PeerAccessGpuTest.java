@@ -31,16 +31,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A kernel of one device that writes to memory of another, on two real ones: what is in pools that grow in place, what
- * comes later, and what has moved. Needs JDK 22 or newer, and Outboard's classes in their jar. Its CPU twin is {@link
- * FacadeGrowthInPlaceTest}.
+ * A kernel of one device writes to memory of another, on two real devices: memory in pools that grow in place, memory
+ * that is allocated later, and memory that has moved. Needs JDK 22 or newer, and Outboard's classes in their jar. The
+ * twin without a GPU is {@link FacadeGrowthInPlaceTest}.
  */
 @Tag("gpu")
 class PeerAccessGpuTest {
 
     private static final int MIB = 1 << 20;
 
-    /** More than the pool's first memory. */
+    /** The size of a block larger than the pool's first memory. */
     private static final int LARGE_BYTES = 100 * MIB;
 
     private static final int VALUE = 0x5a5a5a5a;
@@ -73,7 +73,7 @@ class PeerAccessGpuTest {
         return pointer;
     }
 
-    /** Of device 0. */
+    /** Checks that a kernel of device 0 can write. */
     private static void assertWritable(final GpuProgram program, final Pointer data, final int bytes) {
         program.launch(data, bytes, VALUE, 0, new CUstream());
         assertTrue(holds(data, bytes, (byte) VALUE));

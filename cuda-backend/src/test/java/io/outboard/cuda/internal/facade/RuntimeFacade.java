@@ -8,12 +8,14 @@ import jcuda.runtime.cudaIpcMemHandle;
 import jcuda.runtime.cudaPitchedPtr;
 import jcuda.runtime.cudaStream_t;
 
-/** {@code OutboardRuntime} over any pools; what it stands for is JCuda, unless a test puts another in its place. */
+/**
+ * Does what {@code OutboardRuntime} does, over any pools, in the place of JCuda, unless a test sets another original.
+ */
 class RuntimeFacade {
 
     private final Facade facade;
 
-    /** In fields, as the real ones capture nothing and make no garbage. */
+    /** The functions are in fields, since the real facade's lambdas capture nothing and make no garbage. */
     private final Facade.Allocation<Pointer> malloc = this::originalCudaMalloc;
 
     private final ToIntFunction<Pointer> free = this::originalCudaFree;

@@ -23,7 +23,7 @@ import jcuda.runtime.cudaIpcMemHandle;
 import jcuda.runtime.cudaPitchedPtr;
 import org.junit.jupiter.api.Test;
 
-/** The runtime's facade over simulated devices; its twin on a real one is {@link FacadeGpuTest}. */
+/** Tests the runtime's facade over simulated devices; the twin on a real one is {@link FacadeGpuTest}. */
 class RuntimeFacadeTest {
 
     private static final int INVALID = cudaError.cudaErrorInvalidValue;
@@ -181,7 +181,7 @@ class RuntimeFacadeTest {
         program.malloc(1);
         program.cuda.leaveError(cudaError.cudaErrorInvalidConfiguration);
 
-        // The pool grows, then gives back, then can't grow, then finds the pitch.
+        // The pool grows, returns memory, can't grow, and then asks for the pitch.
         program.malloc(FakeProgram.FIRST_REGION_BYTES * 2);
         program.free(program.malloc(FakeProgram.FIRST_REGION_BYTES * 3));
         program.pool(0).trimTo(0);
@@ -313,7 +313,7 @@ class RuntimeFacadeTest {
         });
     }
 
-    /** The driver would take memory beside the lender's back. */
+    /** The driver would take memory without the lender's knowledge. */
     @Test
     void shouldNotGoToTheDriverWithoutRoomInTheHeapForAPoolOverALender() {
         final FakeCuda cuda = new FakeCuda(1);

@@ -10,7 +10,7 @@ import jcuda.runtime.cudaError;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** To mark, to ask and to wait makes no garbage, whatever the answer; before any of it is compiled, too. */
+/** Tests that marking, asking and waiting make no garbage, whatever the answer, even before the code is compiled. */
 class ContextWorkGarbageTest {
 
     private static final int OPERATIONS = 2_000;

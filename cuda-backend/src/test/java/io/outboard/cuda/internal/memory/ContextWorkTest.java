@@ -21,7 +21,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** With marks of contexts; {@link SynchronizerTest} is without. On a real device: {@code CudaWorkGpuTest}. */
+/**
+ * Tests work with marks of contexts; {@link SynchronizerTest} tests it without. The twin on a real device is
+ * {@code CudaWorkGpuTest}.
+ */
 class ContextWorkTest {
 
     private static final int MARKS = 31;
@@ -97,7 +100,7 @@ class ContextWorkTest {
         assertTrue(work.isFinished(ofBusy));
     }
 
-    /** They starve beside threads that launch. */
+    /** Making events starves beside threads that launch. */
     @Test
     void shouldMakeNoEventLater() {
         final int made = cuda.streams().eventsCreated();
@@ -124,8 +127,8 @@ class ContextWorkTest {
     }
 
     /**
-     * Pools that rest keep the marks that they had when they were used last: the end of another one waited for them,
-     * for ever.
+     * Pools that rest keep the marks that they had when they were used last; the end of another pool once waited for
+     * the marks without end.
      */
     @Test
     @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -164,7 +167,7 @@ class ContextWorkTest {
         assertAll(() -> assertEquals(6, asked.get()), () -> assertTrue(Thread.interrupted()));
     }
 
-    /** Else a capture could only begin once the device is done. */
+    /** Otherwise a capture could only begin once the device is done. */
     @Test
     void shouldBeInsideTheGuardOnlyWhileItAsks() throws InterruptedException {
         submit(context, createStream(false), finished::get);
@@ -203,13 +206,13 @@ class ContextWorkTest {
         assertFalse(captures.isEntered());
     }
 
-    /** Nobody told of it, but it shows on the default stream. */
+    /** Nobody told of the capture, but it shows on the default stream. */
     @Test
     void shouldSeeACaptureOfABlockingStreamByItself() throws InterruptedException, ExecutionException {
         final long mark = work.mark();
         final long captured = createStream(true);
         assertEquals(0, cuda.streams().beginCapture(captured));
-        // Not the context that is current.
+        // Another context is current.
         cuda.setDevice(1);
 
         assertAll(
@@ -253,7 +256,7 @@ class ContextWorkTest {
                 () -> assertFalse(work.covers(other)));
     }
 
-    /** One that is broken does no more work; it kept every block of this context in limbo for good. */
+    /** A broken context does no more work; it once kept every block of this context in limbo for good. */
     @Test
     void shouldGoOnWithoutAnotherContextThatIsBroken() {
         final long other = cuda.createContext(1);
@@ -294,7 +297,7 @@ class ContextWorkTest {
                 () -> assertNotEquals(work.idOf(0), work.idOf(stream)));
     }
 
-    // Its end
+    // The end of the work
 
     @Test
     void shouldDestroyItsEvents() {

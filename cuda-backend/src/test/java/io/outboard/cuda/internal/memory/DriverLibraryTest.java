@@ -6,7 +6,8 @@ import io.outboard.cuda.Gpu;
 import org.junit.jupiter.api.Test;
 
 /**
- * Which class of that name is found: on JDK 22 and newer, the build runs this once from classes and once from the jar.
+ * Tests which class of the name is found: on JDK 22 and newer, the build runs this test once from classes and once from
+ * the jar.
  */
 class DriverLibraryTest {
 

@@ -16,7 +16,8 @@ import jcuda.driver.CUstreamCaptureMode;
 import jcuda.runtime.cudaError;
 
 /**
- * CUDA without a GPU: some devices of a given size, a current device for each thread, and a call that fails on demand.
+ * CUDA is simulated without a GPU: some devices of a given size, a current device for each thread, and a call that
+ * fails on demand.
  */
 public class FakeCuda implements CudaCalls {
 
@@ -35,9 +36,9 @@ public class FakeCuda implements CudaCalls {
     private final ThreadLocal<Integer> current = ThreadLocal.withInitial(() -> 0);
     private final ThreadLocal<Deque<Long>> contexts = ThreadLocal.withInitial(ArrayDeque::new);
     private final ThreadLocal<Integer> captureMode = ThreadLocal.withInitial(() -> 0);
-    /** Primary contexts that are there. */
+    /** The primary contexts that exist. */
     private final Set<Long> active = new HashSet<>();
-    /** Contexts that were there. */
+    /** The contexts that existed and were ended. */
     private final Set<Long> dead = new HashSet<>();
 
     private final FakeStreams streams = new FakeStreams();
@@ -56,7 +57,7 @@ public class FakeCuda implements CudaCalls {
 
     private record Allocation(long context, long sizeBytes) {}
 
-    /** Lets the n-th call from now fail, counting from 1, and no other. */
+    /** Makes the n-th call from now fail, counting from 1, and no other. */
     public void failAt(final int call, final int code) {
         callsUntilFailure = call;
         failureCode = code;
@@ -88,7 +89,7 @@ public class FakeCuda implements CudaCalls {
         return lastError;
     }
 
-    /** How often a context was waited for. */
+    /** Returns how often a context was waited for. */
     public int synchronizations() {
         return synchronizations.get();
     }
@@ -145,7 +146,7 @@ public class FakeCuda implements CudaCalls {
     @Override
     public int memoryInfo(final long[] freeBytes, final long[] totalBytes) {
         if (currentContextOrZero() == 0) {
-            // As the runtime does.
+            // The runtime makes the primary context current, too.
             contexts.get().push(retainPrimary(current.get()));
         }
         freeBytes[0] = TOTAL_BYTES - usedBytes(current.get());
@@ -153,7 +154,7 @@ public class FakeCuda implements CudaCalls {
         return enter("cudaMemGetInfo", SUCCESS);
     }
 
-    /** The runtime's own. */
+    /** Does what the runtime's {@code cudaMalloc} does. */
     public int malloc(final long[] address, final long sizeBytes) {
         return allocated(address, sizeBytes, enter("cudaMalloc", codeOfAllocation(sizeBytes)));
     }
@@ -214,12 +215,12 @@ public class FakeCuda implements CudaCalls {
         lastError = SUCCESS;
     }
 
-    /** Its streams and events. */
+    /** Returns the simulated streams and events. */
     public FakeStreams streams() {
         return streams;
     }
 
-    /** What {@code cudaDeviceReset} does: nothing, if the program's own context is current. */
+    /** Does what {@code cudaDeviceReset} does: nothing, if the program's own context is current. */
     public void reset() {
         final long primary = CONTEXT + current.get();
         if (currentContextOrZero() == 0 || currentContextOrZero() == primary) {
@@ -227,14 +228,14 @@ public class FakeCuda implements CudaCalls {
         }
     }
 
-    /** What {@code cuDevicePrimaryCtxRetain} does, apart from counting. */
+    /** Does what {@code cuDevicePrimaryCtxRetain} does, apart from counting. */
     public long retainPrimary(final int device) {
         active.add(CONTEXT + device);
         dead.remove(CONTEXT + device);
         return CONTEXT + device;
     }
 
-    /** Frees all its memory. */
+    /** Ends a context, and frees all its memory. */
     public void endContext(final long context) {
         allocations.values().removeIf(allocation -> allocation.context() == context);
         streams.contextEnded(context);
@@ -246,12 +247,12 @@ public class FakeCuda implements CudaCalls {
         lastError = code;
     }
 
-    /** A context that the program makes, beside the primary one. */
+    /** Makes a context of the program's own, beside the primary one. */
     public long createContext(final int device) {
         return CONTEXT + (++created << 8) + device;
     }
 
-    /** What {@code cuCtxSetCurrent} does; 0 for none. */
+    /** Does what {@code cuCtxSetCurrent} does; 0 for none. */
     public void setContext(final long context) {
         contexts.get().clear();
         if (context != 0) {
@@ -350,7 +351,7 @@ public class FakeCuda implements CudaCalls {
         return recordsContexts;
     }
 
-    /** A driver or JDK that can't record events of contexts. */
+    /** Simulates a driver or JDK that can't record events of contexts. */
     public void recordNoContexts() {
         recordsContexts = false;
     }
@@ -394,7 +395,7 @@ public class FakeCuda implements CudaCalls {
         return result;
     }
 
-    /** The driver has no last error. */
+    /** Begins a call of the driver, which has no last error. */
     private int enterDriver(final String call, final int code) {
         final boolean injected = --callsUntilFailure == 0;
         if (injected) {

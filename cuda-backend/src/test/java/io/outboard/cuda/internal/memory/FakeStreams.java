@@ -13,8 +13,8 @@ import jcuda.driver.CUstreamCaptureStatus;
 import jcuda.runtime.cudaError;
 
 /**
- * Streams and events whose work a test finishes by hand. Using what doesn't exist any more, which crashes a real
- * program, is an assertion error; what would break a capture breaks it.
+ * Streams and events are simulated, with work that a test finishes by hand. Using what no longer exists, which crashes
+ * a real program, is an assertion error; a call that would break a capture breaks it.
  */
 public final class FakeStreams {
 
@@ -38,7 +38,7 @@ public final class FakeStreams {
     }
 
     private final Map<Long, Stream> streams = new HashMap<>();
-    /** Of destroyed streams too: their work goes on. */
+    /** The streams, including destroyed ones, since their work goes on. */
     private final List<Stream> everyStream = new ArrayList<>();
 
     private static final class Event {
@@ -80,7 +80,7 @@ public final class FakeStreams {
         return handle;
     }
 
-    /** For the next stream. */
+    /** Sets the handle of the next stream. */
     public void useHandleAgain(final long handle) {
         handleToUse = handle;
     }
@@ -95,7 +95,7 @@ public final class FakeStreams {
         assertTrue(streams.remove(stream) != null, "the stream exists");
     }
 
-    /** Work that has finished once {@code finished} says so. */
+    /** Submits work that has finished once {@code finished} says so. */
     public synchronized void submit(final long context, final long stream, final BooleanSupplier finished) {
         streamAt(context, stream).work.add(finished);
     }
@@ -113,7 +113,7 @@ public final class FakeStreams {
         return capturing.add(stream) ? cudaError.cudaSuccess : cudaError.cudaErrorIllegalState;
     }
 
-    /** Whether nothing broke it. */
+    /** Ends a capture, and returns whether nothing broke it. */
     public synchronized boolean endCapture(final long stream) {
         capturing.remove(stream);
         final boolean whole = !captureBroken;
@@ -121,7 +121,7 @@ public final class FakeStreams {
         return whole;
     }
 
-    /** What {@code cudaMalloc} needs; where it isn't so, that call breaks the capture. */
+    /** Returns whether {@code cudaMalloc} is allowed; otherwise, the call breaks the capture. */
     boolean allowsUnsafeCalls() {
         captureBroken |= !capturing.isEmpty();
         return capturing.isEmpty();
@@ -139,12 +139,12 @@ public final class FakeStreams {
         return captureBroken;
     }
 
-    /** Does something whenever somebody waits for a context, meanwhile: a capture that begins then isn't broken. */
+    /** Does something during each wait for a context; a capture that begins at that time isn't broken. */
     public void duringSynchronize(final Runnable action) {
         duringSynchronize = action;
     }
 
-    /** Does something whenever somebody queries an event or asks for a capture, before that. */
+    /** Does something before each query of an event and each question about a capture. */
     public void duringQuery(final Runnable action) {
         duringQuery = action;
     }
@@ -153,7 +153,7 @@ public final class FakeStreams {
         duringQuery.run();
     }
 
-    /** Does something whenever somebody synchronises a context, before that. */
+    /** Does something before each synchronisation of a context. */
     public void beforeSynchronize(final Runnable action) {
         beforeSynchronize = action;
     }
@@ -192,12 +192,12 @@ public final class FakeStreams {
         return events.size();
     }
 
-    /** A kernel of this context has failed, so all calls in it do. */
+    /** Makes all calls in a context fail, as after a kernel's failure. */
     public void breakContext(final long context) {
         brokenContext = context;
     }
 
-    /** Lets the next event that is to be made fail. */
+    /** Makes the creation of the next event fail. */
     public void failCreate(final int code) {
         createFailure = code;
     }
@@ -208,12 +208,12 @@ public final class FakeStreams {
         return failure;
     }
 
-    /** Lets the next record fail. */
+    /** Makes the next record fail. */
     public void failRecord(final int code) {
         recordFailure = code;
     }
 
-    /** Does something once, when the next question whether this stream is captured has been answered. */
+    /** Does something once, after the next question whether this stream is captured has been answered. */
     public void afterCaptureStatus(final long stream, final Runnable action) {
         afterCaptureStatus = action;
         askedStream = stream;
@@ -225,7 +225,7 @@ public final class FakeStreams {
             return cudaError.cudaErrorInvalidResourceHandle;
         }
         if (!capturing.isEmpty()) {
-            // Strict: CUDA bears it on some streams.
+            // The simulation is stricter than CUDA, which allows the call on some streams.
             captureBroken = true;
             return cudaError.cudaErrorStreamCaptureImplicit;
         }
@@ -239,7 +239,10 @@ public final class FakeStreams {
         return cudaError.cudaSuccess;
     }
 
-    /** As the driver: all streams, also destroyed ones, and a capture on any of them doesn't bear it. */
+    /**
+     * Records an event of all streams, including destroyed ones, as the driver does; a capture on any of them is
+     * broken.
+     */
     synchronized int recordContext(final long context, final long event) {
         if (context == brokenContext) {
             return cudaError.cudaErrorIllegalAddress;
@@ -273,7 +276,10 @@ public final class FakeStreams {
         return streamAt(context, stream).id;
     }
 
-    /** What a command on stream 0 is: every blocking stream goes on when all have got there. */
+    /**
+     * Returns the end of a command on stream 0, which comes after all work of blocking streams; every blocking stream
+     * then waits for the command.
+     */
     private BooleanSupplier join(final long context) {
         final BooleanSupplier all = endOfBlocking(context);
         everyStream.stream()
@@ -288,11 +294,14 @@ public final class FakeStreams {
                 .map(Stream::end)
                 .toList();
         final boolean[] finished = new boolean[1];
-        // What has finished stays so: joins are made of earlier ones.
+        // A join stays finished, since later joins are made of earlier ones.
         return () -> finished[0] |= finished[0] || ends.stream().allMatch(BooleanSupplier::getAsBoolean);
     }
 
-    /** As the driver: one of stream 0 is of all blocking streams. During a capture it breaks that. */
+    /**
+     * Queries a stream as the driver does: stream 0 stands for all blocking streams. During a capture the query breaks
+     * the capture.
+     */
     public synchronized int queryStream(final long context, final long stream) {
         queries++;
         final Stream found = streamAt(context, stream);
@@ -307,12 +316,12 @@ public final class FakeStreams {
         return end.getAsBoolean() ? cudaError.cudaSuccess : cudaError.cudaErrorNotReady;
     }
 
-    /** Of streams so far. */
+    /** Returns how many queries of streams there were. */
     public int queries() {
         return queries;
     }
 
-    /** Of events so far. */
+    /** Returns how many events were recorded. */
     public int records() {
         return records;
     }
@@ -334,7 +343,9 @@ public final class FakeStreams {
         return found == null ? new Event(0) : found;
     }
 
-    /** As the driver: a captured stream shows on stream 0, too, if it blocks. */
+    /**
+     * Returns a stream's capture status as the driver does: the capture of a blocking stream shows on stream 0, too.
+     */
     synchronized int captureStatus(final long context, final int[] status, final long stream) {
         final boolean captured = capturing.contains(stream);
         final Stream found = streamAt(context, stream);
@@ -359,12 +370,12 @@ public final class FakeStreams {
         return cudaError.cudaSuccess;
     }
 
-    /** As the driver, of a stream that exists. */
+    /** Returns the context of a stream that exists, as the driver does. */
     long contextOf(final long context, final long stream) {
         return streamAt(context, stream).context;
     }
 
-    /** The context is gone: its streams, events and captures, too. */
+    /** Forgets the streams, events and captures of a context that has ended. */
     synchronized void contextEnded(final long context) {
         streams.values().removeIf(stream -> stream.context == context);
         everyStream.removeIf(stream -> stream.context == context);

@@ -31,7 +31,10 @@ class JCudaCallsTest {
         assertEquals(cudaError.cudaErrorUnknown, JCudaCalls.codeOf(new CudaException("no such name")));
     }
 
-    /** Of the runtime, since the driver's class needs a driver; what {@link UncheckedCalls} finds there exists. */
+    /**
+     * The test uses the runtime's class, since the driver's needs a driver; whatever {@link UncheckedCalls} finds there
+     * exists.
+     */
     @Test
     void shouldAskBelowJCudasCheck() throws Throwable {
         Gpu.requireLibrary();

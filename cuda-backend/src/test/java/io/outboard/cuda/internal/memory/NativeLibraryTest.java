@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Test;
 class NativeLibraryTest {
 
     /**
-     * Facades load with each operation on a stream; a function looked up each time let 16 threads make 1.3 million of
-     * them a second, not 24.
+     * Facades load the library's functions with each operation on a stream; when a function was looked up each time, 16
+     * threads made 1.3 million operations a second instead of 24 million.
      */
     @Test
     void shouldLookForTheLibraryOnce() {

@@ -43,7 +43,7 @@ class StreamCapturesTest {
         assertAll(() -> assertFalse(captures.begin(STREAM, CONTEXT)), () -> assertTrue(captures.any()));
     }
 
-    /** Each thread has one of that handle; the end of one capture ended all. */
+    /** Each thread has a default stream of that handle; the end of one thread's capture once ended all of them. */
     @Test
     void shouldKeepCapturesOfThreadsDefaultStreamsApart() throws InterruptedException, ExecutionException {
         assertTrue(captures.begin(StreamCaptures.PER_THREAD_STREAM, CONTEXT));
@@ -69,7 +69,7 @@ class StreamCapturesTest {
         assertFalse(captures.any());
     }
 
-    /** What they ask might be gone. */
+    /** The event that a question is about might be gone with its context. */
     @Test
     void shouldLetNobodyInWhileAContextEnds() throws InterruptedException, ExecutionException {
         assertTrue(captures.enter());
@@ -91,7 +91,7 @@ class StreamCapturesTest {
         assertTrue(captures.enter());
     }
 
-    /** What those inside wait for may depend on the thread that begins the capture. */
+    /** A wait of those inside may depend on the thread that begins the capture. */
     @Test
     void shouldNotWaitForEver() {
         assertTrue(captures.enter());
@@ -114,7 +114,7 @@ class StreamCapturesTest {
                 () -> assertTrue(nanos > 50_000_000, "it waits all the same: " + nanos));
     }
 
-    /** Two threads, one inside and one that captures: never both. */
+    /** Of two threads, one enters the guard and one captures: never both at a time. */
     @Test
     void shouldKeepCapturesAndThoseInsideApart() throws InterruptedException, ExecutionException {
         final AtomicBoolean capturing = new AtomicBoolean();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Work in a context that can't be marked: a driver before 12.5, or a JDK before 22. */
+/** Tests work in a context that can't be marked, with a driver before 12.5, or a JDK before 22. */
 @Timeout(30)
 class SynchronizerTest {
 
@@ -28,7 +28,7 @@ class SynchronizerTest {
     private final StreamCaptures captures = new StreamCaptures();
     private final ContextWork work = new ContextWork(new CudaContext(device, CONTEXT, 0, captures));
 
-    /** One whose work is a number of kernels, and whose default stream needn't tell of them. */
+    /** The device's work is a number of kernels, of which the default stream may say nothing. */
     private static final class Device extends QuietCuda {
 
         private final AtomicInteger synchronizations = new AtomicInteger();
@@ -122,7 +122,7 @@ class SynchronizerTest {
         assertTrue(work.isFinished(mark));
     }
 
-    /** What was submitted while the thread was waiting isn't covered by that. */
+    /** A synchronisation doesn't cover work that was submitted while it was waiting. */
     @Test
     void shouldNotCoverWhatCameAfterTheSynchronisationBegan() throws InterruptedException {
         device.launch(true);
@@ -142,7 +142,7 @@ class SynchronizerTest {
         assertTrue(work.isFinished(second));
     }
 
-    /** The default stream says nothing of those that don't block. */
+    /** The default stream says nothing of streams that don't block. */
     @Test
     void shouldNotBelieveTheDefaultStreamForSomeTimeAfterItWasWrong() throws InterruptedException {
         device.launch(false);
@@ -168,7 +168,7 @@ class SynchronizerTest {
         assertAll(() -> assertFalse(finished), () -> assertEquals(THREAD, device.lastCaller));
     }
 
-    /** It cost 1.5 seconds in 4 that it waited. */
+    /** A wait of 4 seconds once took 1.5 seconds of core time. */
     @Test
     void shouldNotSpinWhileItWaits() throws InterruptedException {
         final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
