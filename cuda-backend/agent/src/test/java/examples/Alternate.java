@@ -14,9 +14,9 @@ import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaMemcpyKind;
 
 /**
- * One of two processes that need 70 % of the device each, in turn: {@code Alternate 0 FILE & Alternate 1 FILE}, with a
- * file that isn't there yet, whose length is the number of the turn. Between two turns there are three seconds in which
- * both need nothing.
+ * Two processes need 70 % of the device each, in turn: {@code Alternate 0 FILE & Alternate 1 FILE}, with a file that
+ * doesn't exist yet, whose length is the number of the turn. Between two turns, both processes need nothing for three
+ * seconds.
  */
 public final class Alternate {
 
@@ -57,7 +57,7 @@ public final class Alternate {
         System.out.println("done");
     }
 
-    /** The length of a file is read and written by all processes alike. */
+    /** Waits for a turn; all processes read and write the length of the file alike. */
     private static void awaitTurn(final Path turns, final int turn) throws IOException, InterruptedException {
         while (true) {
             try (FileChannel file = FileChannel.open(turns, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {

@@ -37,7 +37,7 @@ public final class BufferLoop {
             final Pointer pointer = new Pointer();
             JCuda.cudaMalloc(pointer, sizeBytes);
             JCuda.cudaMemsetAsync(pointer, value, sizeBytes, stream);
-            // Its copy isn't waited for: cudaFree does.
+            // The program doesn't wait for the copy, since cudaFree does.
             final Pointer scratch = new Pointer();
             JCuda.cudaMalloc(scratch, sizeBytes);
             JCuda.cudaMemcpyAsync(scratch, pointer, sizeBytes, cudaMemcpyKind.cudaMemcpyDeviceToDevice, stream);

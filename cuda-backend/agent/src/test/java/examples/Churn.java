@@ -5,7 +5,7 @@ import jcuda.Pointer;
 import jcuda.runtime.JCuda;
 
 /**
- * Allocates and frees without using what it gets, and prints how many nanoseconds each call took, the median of several
+ * Allocates and frees blocks without using them, and prints how many nanoseconds each call took, the median of several
  * rounds.
  */
 public final class Churn {

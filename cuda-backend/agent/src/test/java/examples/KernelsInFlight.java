@@ -12,16 +12,16 @@ import jcuda.runtime.cudaMemcpyKind;
 import jcuda.runtime.cudaStream_t;
 
 /**
- * A pipeline: while the device computes one batch, the host prepares the next, which takes it as long, and needs
- * buffers meanwhile. {@code cudaFree} waits for the kernel, so that host and device take turns instead of working at
- * the same time.
+ * Runs a pipeline: while the device computes one batch, the host prepares the next, which takes the host as long, and
+ * needs buffers meanwhile. {@code cudaFree} waits for the kernel, so that host and device take turns instead of working
+ * at the same time.
  *
  * <pre>java ... examples.KernelsInFlight [MILLISECONDS [STEPS [blocking]]]</pre>
  *
- * <p>With {@code blocking} both streams are such as wait for the default one: work on that, whoever's it is, makes the
- * host wait for the kernel.
+ * <p>With {@code blocking} both streams wait for the default one: any work on the default stream makes the host wait
+ * for the kernel.
  *
- * <p>Whether the buffers held what was written goes to the output, times go to the error output.
+ * <p>The output says whether the buffers held what was written; the error output has times.
  */
 public final class KernelsInFlight {
 
@@ -29,7 +29,7 @@ public final class KernelsInFlight {
     private static final int LEAST_BYTES = 64 << 10;
     private static final int MOST_BYTES = 4 << 20;
 
-    /** A kernel that takes so many nanoseconds. */
+    /** The kernel takes a given number of nanoseconds. */
     static final String SPIN = """
             .version 6.0
             .target sm_50
@@ -111,7 +111,7 @@ public final class KernelsInFlight {
             final int steps) {
         final Pointer parameters = Pointer.to(Pointer.to(new long[] {kernelNs}));
         for (int step = 0; step < steps; step++) {
-            // At most one batch ahead of the device.
+            // The host is at most one batch ahead of the device.
             JCuda.cudaStreamSynchronize(computing);
             JCudaDriver.cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, new CUstream(computing), parameters, null);
             for (int i = 0; i < BUFFERS; i++) {
@@ -131,7 +131,7 @@ public final class KernelsInFlight {
         JCuda.cudaStreamSynchronize(computing);
     }
 
-    /** Works for as long as a kernel does. */
+    /** Works on the host for as long as a kernel runs. */
     private static void prepare(final long ns) {
         final long prepared = System.nanoTime() + ns;
         while (System.nanoTime() < prepared) {

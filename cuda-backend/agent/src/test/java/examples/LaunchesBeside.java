@@ -15,14 +15,15 @@ import jcuda.driver.JCudaDriver;
 import jcuda.runtime.JCuda;
 
 /**
- * Threads that launch kernels, each to a stream of its own, and one that allocates and frees beside them, from nothing
- * to {@value #LIVE} buffers. The driver prefers the launches: beside enough of them {@code cudaMalloc} takes seconds,
- * or doesn't return.
+ * Some threads launch kernels, each on a stream of its own, and one thread allocates and frees beside them, from
+ * nothing to {@value #LIVE} buffers. The driver prefers the launches: beside enough of them {@code cudaMalloc} takes
+ * seconds, or doesn't return.
  *
  * <pre>java ... examples.LaunchesBeside LAUNCHERS KERNEL_MICROSECONDS WAIT_AFTER [ALLOCATIONS [SECONDS]]</pre>
  *
- * <p>A launching thread waits for its stream after so many kernels, 0 for never. The first allocation is told apart,
- * since it makes a pool where there is one. After so many seconds the rest is left undone. One line, of microseconds.
+ * <p>A launching thread waits for its stream after WAIT_AFTER kernels, 0 for never. The first allocation is reported
+ * apart, since it makes a pool where there is one. After SECONDS the rest is left undone. The output is one line, with
+ * times in microseconds.
  */
 public final class LaunchesBeside {
 
@@ -62,7 +63,7 @@ public final class LaunchesBeside {
         JCuda.cudaFree(new Pointer());
         System.out.println(new LaunchesBeside(args).run());
         System.out.flush();
-        // A thread that is in the driver wouldn't let it end.
+        // A normal exit would wait for a thread that is in the driver.
         Runtime.getRuntime().halt(0);
     }
 
@@ -141,12 +142,12 @@ public final class LaunchesBeside {
             final long before = System.nanoTime();
             JCuda.cudaMalloc(live[slot], bytes);
             allocateNs[i] = System.nanoTime() - before;
-            // Volatile, so that what was written before is seen by who counts.
+            // Volatile, so that whoever reads the count sees what was written before.
             allocated = i + 1;
         }
     }
 
-    /** Of {@code ns}, which is sorted. */
+    /** Returns percentiles of {@code ns}, which is sorted. */
     private static String percentiles(final long... ns) {
         if (ns.length == 0) {
             return "none";

@@ -17,7 +17,7 @@ import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaMemcpyKind;
 import jcuda.runtime.cudaStream_t;
 
-/** Eight threads, each with a non-blocking stream of its own, that share a device's memory. */
+/** Eight threads, each with a non-blocking stream of its own, share a device's memory. */
 public final class ManyThreads {
 
     private static final int THREADS = 8;
@@ -48,7 +48,7 @@ public final class ManyThreads {
         final cudaStream_t stream = new cudaStream_t();
         JCuda.cudaStreamCreateWithFlags(stream, JCuda.cudaStreamNonBlocking);
         final Random random = new Random(number);
-        // Direct, since the copies go on after the calls.
+        // The buffers are direct, since the copies go on after the calls.
         final IntBuffer sent = directBuffer();
         final IntBuffer received = directBuffer();
         long checksum = 0;

@@ -12,9 +12,9 @@ import jcuda.runtime.cudaStream_t;
 
 /**
  * Fills 85 % of the device with blocks of 1 to 64 MiB, frees every second one, and asks for a block of 40 % of the
- * device: the driver, whose pages may lie anywhere, has that. With {@code busy}, work on half of the blocks that are
- * freed is unfinished then. Several rounds, each checked: what stays keeps its bytes, and the large block can be
- * written from end to end.
+ * device, which the driver can serve, since its pages may lie anywhere. With {@code busy}, work on half of the blocks
+ * is unfinished when they are freed. There are several rounds, each checked: blocks that stay keep their bytes, and the
+ * large block can be written from end to end.
  */
 public final class Scatter {
 
@@ -98,7 +98,7 @@ public final class Scatter {
                 wrong);
     }
 
-    /** Nothing, or why not. */
+    /** Returns an empty text, or why the allocation failed. */
     private static String allocate(final Pointer pointer, final long sizeBytes) {
         try {
             JCuda.cudaMalloc(pointer, sizeBytes);

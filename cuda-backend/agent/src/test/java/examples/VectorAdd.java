@@ -75,7 +75,7 @@ public final class VectorAdd {
         int wrong = 0;
         double total = 0;
         for (int round = 1; round <= ROUNDS; round++) {
-            // A size of its own in each round, and memory that is freed right after the launch was waited for.
+            // Each round has a size of its own, and memory that is freed right after the wait for the launch.
             final int length = LENGTH / round;
             add(function, a, b, sum, length);
             for (int i = 0; i < length; i++) {

@@ -1,4 +1,4 @@
-/** Programs that use JCuda and know nothing of Outboard; they are run with the agent and without it. */
+/** These programs use JCuda and know nothing of Outboard; tests run them with the agent and without it. */
 @NullMarked
 package examples;
 

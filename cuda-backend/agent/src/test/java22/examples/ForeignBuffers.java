@@ -6,8 +6,8 @@ import java.lang.foreign.ValueLayout;
 import uk.ac.manchester.tornado.drivers.cuda.ffm.CUDADriverAPI;
 
 /**
- * Fills buffers and reads them back, as TornadoVM has contexts, streams, graphs and buffers: by a class of its own that
- * calls the driver.
+ * Fills buffers and reads them back, with contexts, streams, graphs and buffers as in TornadoVM: by a class of its own
+ * that calls the driver.
  */
 public final class ForeignBuffers {
 
@@ -62,7 +62,10 @@ public final class ForeignBuffers {
         return wrong;
     }
 
-    /** Into a graph that is never launched. It would be broken by any thread that waited for the device meanwhile. */
+    /**
+     * Captures work into a graph that is never launched. Any thread that waited for the device meanwhile would break
+     * the capture.
+     */
     private static void capture(final long buffer, final long stream, final MemorySegment result) {
         check(CUDADriverAPI.cuStreamBeginCapture(stream, 0));
         check(CUDADriverAPI.cuMemsetD8Async(buffer, (byte) 0, 1, stream));

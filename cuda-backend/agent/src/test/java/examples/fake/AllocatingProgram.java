@@ -8,14 +8,14 @@ import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaDeviceProp;
 
 /**
- * Allocates in all ways, and prints the codes and what has reached the driver. With an argument it resets the device,
- * too.
+ * Allocates in all ways, and prints the codes and the calls that reached the driver. With an argument the program
+ * resets the device, too.
  */
 public final class AllocatingProgram {
 
     private static final int TIMES = 100;
 
-    /** A method reference's type. */
+    /** The type of method references. */
     private interface Allocation {
         int allocate(Pointer pointer, long size);
     }

@@ -9,7 +9,7 @@ public final class Facade {
         return (int) size + 100;
     }
 
-    /** The original returns an int. */
+    /** Differs from the original, which returns an int. */
     public static long free(final long address) {
         return address + 300;
     }
@@ -18,7 +18,7 @@ public final class Facade {
         return hidden();
     }
 
-    /** No part of the shape. */
+    /** Has no counterpart in the original. */
     static int hidden() {
         return 500;
     }

@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What JCuda's native functions do in a fake of it: a device of 1 GiB with one context, whose memory nothing backs. A
- * native function that has no namesake here does nothing and succeeds. Objects are JCuda's, found by reflection, since
- * this class is to be compiled without it.
+ * Does what JCuda's native functions do in a fake of JCuda: there is a device of 1 GiB with one context, whose
+ * addresses have no memory behind them. A native function that has no namesake here does nothing and succeeds. Objects
+ * are JCuda's, found by reflection, since this class is compiled without JCuda.
  */
 public final class FakeNatives {
 
@@ -19,7 +19,7 @@ public final class FakeNatives {
 
     private FakeNatives() {}
 
-    /** What the driver was asked for. */
+    /** Returns what the driver was asked for. */
     public static String counts() {
         return "driver: " + ALLOCATIONS + " allocations, " + FREES + " frees";
     }

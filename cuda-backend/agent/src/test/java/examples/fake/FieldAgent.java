@@ -9,8 +9,8 @@ import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Another agent, which adds a field to each class whose name begins so: the virtual machine doesn't allow that once the
- * class is loaded.
+ * Another agent adds a field to each class whose name begins with its argument, which the virtual machine doesn't allow
+ * once the class is loaded.
  */
 public final class FieldAgent implements ClassFileTransformer {
 

@@ -1,4 +1,4 @@
-/** Stand-ins for JCuda, and programs that use them where there is no GPU. */
+/** This package has stand-ins for JCuda, and programs that use them where there is no GPU. */
 @NullMarked
 package examples.fake;
 

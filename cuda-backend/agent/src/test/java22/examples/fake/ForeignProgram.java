@@ -7,13 +7,13 @@ import uk.ac.manchester.tornado.drivers.cuda.ffm.CUDADriverAPI;
 
 /**
  * Makes contexts, streams, graphs and buffers by TornadoVM's class, whose functions have no driver here, and prints the
- * codes and what has reached the driver of JCuda's fake.
+ * codes and the calls that reached the driver of JCuda's fake.
  */
 public final class ForeignProgram {
 
     private static final int TIMES = 100;
 
-    /** Made elsewhere. */
+    /** A handle of a stream that was made elsewhere. */
     private static final long STREAM = 0x57;
 
     private ForeignProgram() {}

@@ -10,7 +10,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What stands after {@code -javaagent:outboard-agent.jar=}.
+ * The options stand after {@code -javaagent:outboard-agent.jar=}.
  *
  * @param values by name, without {@code report}
  * @param report whether to print at exit what was saved
@@ -25,8 +25,8 @@ record AgentOptions(Map<String, String> values, boolean report) {
     /**
      * Splits the text. Values are checked by {@link #apply}.
      *
-     * @throws IllegalArgumentException if an option is unknown, comes twice, lacks its value, or a quotation mark
-     *     its other
+     * @throws IllegalArgumentException if an option is unknown, comes twice or lacks its value, or a quotation mark
+     *     isn't closed
      */
     static AgentOptions parse(final @Nullable String text) {
         final Map<String, String> values = new LinkedHashMap<>();
@@ -50,7 +50,9 @@ record AgentOptions(Map<String, String> values, boolean report) {
         return new AgentOptions(Map.copyOf(values), report);
     }
 
-    /** At commas outside of quotation marks, which are left out; two of them within are one. */
+    /**
+     * Splits a text at commas outside of quotation marks. The marks are left out; two marks inside a quotation are one.
+     */
     private static List<String> split(final String text) {
         final List<String> options = new ArrayList<>();
         final StringBuilder option = new StringBuilder();
@@ -80,7 +82,7 @@ record AgentOptions(Map<String, String> values, boolean report) {
     /**
      * Sets the system properties that the pools read.
      *
-     * @throws IllegalArgumentException if a value is wrong, be it of an option or of a property that was set otherwise
+     * @throws IllegalArgumentException if a value is wrong, of an option or of a property that was set in another way
      */
     void apply() {
         values.forEach((name, value) -> System.setProperty(PREFIX + name, value));
@@ -91,7 +93,7 @@ record AgentOptions(Map<String, String> values, boolean report) {
         }
     }
 
-    /** Names the option rather than the property, where it was the option. */
+    /** Replaces the property's name in a message by the option's, if the user gave the option. */
     private String inOurWords(final String message) {
         for (final String name : values.keySet()) {
             if (message.startsWith(PREFIX + name + "=")) {

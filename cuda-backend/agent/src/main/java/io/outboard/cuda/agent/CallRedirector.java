@@ -8,7 +8,7 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Exchanges the owner of static calls and of handles to static methods in one class. Types on the stack stay the same,
+ * Replaces the owner of static calls and of handles to static methods in one class. Types on the stack stay the same,
  * and so do its frames.
  */
 final class CallRedirector extends ClassVisitor {

@@ -48,7 +48,7 @@ final class LoadedClasses {
         try {
             instrumentation.retransformClasses(classes.toArray(Class<?>[]::new));
         } catch (final Throwable e) {
-            // None of them was changed. The program is to start, whatever was thrown.
+            // None of these classes was changed. The program must start, whatever was thrown.
             final int half = classes.size() / 2;
             if (half == 0) {
                 leaveOut(classes.get(0).getName(), e);

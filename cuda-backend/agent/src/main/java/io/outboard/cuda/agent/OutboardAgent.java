@@ -9,10 +9,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entry point of {@code -javaagent:outboard-agent.jar}, which redirects a program's calls of {@code
- * jcuda.runtime.JCuda} and {@code jcuda.driver.JCudaDriver} to {@link OutboardRuntime} and {@link OutboardDriver},
- * without a change of the program; and those of TornadoVM's CUDA backend to the driver, which it makes by {@code
- * java.lang.foreign}, to {@link ForeignDriver}.
+ * The entry point of {@code -javaagent:outboard-agent.jar} redirects a program's calls of {@code jcuda.runtime.JCuda}
+ * and {@code jcuda.driver.JCudaDriver} to {@link OutboardRuntime} and {@link OutboardDriver}, without a change of the
+ * program; it also redirects the calls that TornadoVM's CUDA backend makes to the driver, by {@code java.lang.foreign},
+ * to {@link ForeignDriver}.
  *
  * <pre>
  *   java -javaagent:outboard-agent.jar[=option,...] ...
@@ -24,17 +24,17 @@ import org.jspecify.annotations.Nullable;
  * <p>A value with commas stands in quotation marks, such as {@code record="a,b.rec"}. A wrong option ends the Java
  * virtual machine before the program starts, with one line on standard error and exit code 2.
  *
- * <p>Algorithm: as each class is loaded, the owner of every static call, and of every method handle among its constants
- * (method references, lambdas), is exchanged, if the facade has a function of that name and descriptor. Those loaded
- * before the agent are changed in place. Classes of JCuda's jar, by their packages, and in packages whose names start
- * with {@code io.outboard.} are left alone; those of samples, tools and libraries in other packages {@code
- * jcuda.}something are not. What stays with JCuda: calls by reflection, by method handles that are looked up, and by
- * native code. Memory from the pool must not be freed that way, nor devices reset or contexts ended. Memory from the
- * pool can't be shared with another process, either: {@link OutboardRuntime#cudaIpcGetMemHandle} says why.
+ * <p>Algorithm: as each class is loaded, the agent replaces the owner of every static call, and of every method handle
+ * among the class's constants (method references, lambdas), if the facade has a function of that name and descriptor.
+ * Classes loaded before the agent are changed in place. Classes of JCuda's jar, by their packages, and in packages
+ * whose names start with {@code io.outboard.} are left alone; those of samples, tools and libraries in other packages
+ * {@code jcuda.}something are not. What stays with JCuda: calls by reflection, by method handles that are looked up,
+ * and by native code. Memory from the pool must not be freed that way, nor devices reset or contexts ended. Memory from
+ * the pool can't be shared with another process, either: {@link OutboardRuntime#cudaIpcGetMemHandle} says why.
  *
- * <p>The program's own JCuda is used. It has to be on the class path. Where a class sees another JCuda, from inside a
- * web archive or a jar of jars, say, its calls are left as they are, and one line on standard error says so: it then
- * runs as it would without the agent.
+ * <p>The program's own JCuda is used. It has to be on the class path. Where a class sees another JCuda, for example
+ * from inside a web archive or a jar of jars, its calls are left as they are, and one line on standard error says so:
+ * the class then runs as it would without the agent.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: a search for JCuda's name in each class loaded; nothing
  * later. When memory runs out: as the facades say.
@@ -64,7 +64,7 @@ public final class OutboardAgent {
             }
             new LoadedClasses(transformer, instrumentation).redirect().forEach(OutboardAgent::print);
         } catch (final Throwable e) {
-            // The virtual machine would end.
+            // An exception from here would end the virtual machine.
             print("the agent can't start, so the program runs without it, or with a part: " + e);
         }
     }
@@ -81,7 +81,10 @@ public final class OutboardAgent {
         }
     }
 
-    /** Without TornadoVM's before JDK 22, where nothing could be put on the class path that would change its calls. */
+    /**
+     * Returns the redirections. Before JDK 22 that of TornadoVM is left out, since nothing on the class path could
+     * change its calls.
+     */
     static List<Redirection> redirections() {
         final List<Redirection> redirections = new ArrayList<>(List.of(
                 Redirection.between("jcuda.runtime.JCuda", OutboardRuntime.class),

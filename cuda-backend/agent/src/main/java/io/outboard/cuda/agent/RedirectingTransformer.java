@@ -17,9 +17,9 @@ import org.objectweb.asm.ClassWriter;
 /**
  * Redirects calls in every class that is loaded, except those of JCuda and of Outboard, and a redirection's own source.
  *
- * <p>There are no lambdas in here: to link them loads classes, and the first class would come here again before it is
- * done. Safe for any number of threads. Cost: one search for each redirection in a class's bytes; only a class that has
- * the source's name is taken apart.
+ * <p>This class has no lambdas: linking them loads classes, and the first such class would be passed to this
+ * transformer again before the linking is done. Safe for any number of threads. Cost: one search for each redirection
+ * in a class's bytes; only a class that has the source's name is parsed.
  */
 final class RedirectingTransformer implements ClassFileTransformer {
 
@@ -84,7 +84,8 @@ final class RedirectingTransformer implements ClassFileTransformer {
         try {
             return redirect(loader, named, bytes);
         } catch (final RuntimeException | Error e) {
-            // The virtual machine would swallow it. The class file may be too new, or have too many constants.
+            // The virtual machine would swallow the exception. The class file may be too new, or have too many
+            // constants.
             warnings.accept(internalName
                     + " can't be read, or not be written anew, so its calls of CUDA aren't redirected: " + e);
             return null;
@@ -128,7 +129,8 @@ final class RedirectingTransformer implements ClassFileTransformer {
     }
 
     /**
-     * Compares names before anyone looks for the source by its name, since this may be the class that is being loaded.
+     * Answers whether a class is the source. Names are compared before anyone looks for the source by its name, since
+     * this may be the class that is being loaded.
      */
     private boolean isSource(final String className) {
         for (final Redirection redirection : redirections) {

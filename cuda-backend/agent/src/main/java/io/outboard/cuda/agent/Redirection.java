@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.Type;
 
 /**
- * A rule that calls of one class's static functions go to another class.
+ * A redirection is a rule by which calls of one class's static functions go to another class.
  *
  * @param source name of the class that is called
- * @param target name of the class that is to be called instead
+ * @param target name of the class that is called instead
  * @param home the target's class loader
  * @param functions name and descriptor of each function that both classes have; none where {@code home} doesn't see the
  *     source or JCuda
@@ -55,7 +55,10 @@ record Redirection(String source, String target, @Nullable ClassLoader home, Set
         return target.replace('.', '/');
     }
 
-    /** Answers whether a loader's classes mean the same two classes by these names; else a changed call would fail. */
+    /**
+     * Answers whether a loader's classes mean the same two classes by these names; otherwise, a changed call would
+     * fail.
+     */
     boolean holdsIn(final ClassLoader loader) {
         return !functions.isEmpty() && isShared(source, loader) && isShared(target, loader);
     }
@@ -64,7 +67,7 @@ record Redirection(String source, String target, @Nullable ClassLoader home, Set
         try {
             return Class.forName(name, false, loader) == Class.forName(name, false, home);
         } catch (final ClassNotFoundException | LinkageError | RuntimeException e) {
-            // A loader of an application that was stopped, say, throws the last of these.
+            // A loader of an application that was stopped, for example, throws the last of these exceptions.
             return false;
         }
     }

@@ -37,17 +37,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.objectweb.asm.ClassWriter;
 
-/** The agent's jar, in Java virtual machines of their own, over a fake of JCuda. */
+/** Tests the agent's jar, in Java virtual machines of their own, over a fake of JCuda. */
 @Tag("agent-jar")
 class AgentJarTest {
 
     private static final String PROGRAM = AllocatingProgram.class.getName();
     private static final List<String> WITHOUT = List.of("codes: 0", "driver: 103 allocations, 103 frees");
 
-    /** One region, and what reflection allocates. */
+    /** The driver's allocations are one region, and what reflection allocates. */
     private static final List<String> WITH = List.of("codes: 0", "driver: 2 allocations, 1 frees");
 
-    /** 204 records and the header, of 32 bytes. */
+    /** The file has 204 records and the header, of 32 bytes each. */
     private static final long RECORDED_BYTES = 205 * 32;
 
     @TempDir
@@ -61,7 +61,7 @@ class AgentJarTest {
         FakeJCuda.writeTo(fake);
     }
 
-    /** As everyone writes it after {@code -javaagent:}, whatever the version. */
+    /** Everyone writes this name after {@code -javaagent:}, whatever the version. */
     @Test
     void shouldHaveANameWithoutAVersion() {
         assertEquals("outboard-agent.jar", Jvm.agentJar().getFileName().toString());
@@ -156,7 +156,7 @@ class AgentJarTest {
         assertEquals(new Outcome(0, WITH, List.of()), outcome);
     }
 
-    /** Also the classes of that agent itself, which were loaded before it could. */
+    /** The other agent's own classes must be changed, too, though they were loaded before it could add fields. */
     @Test
     void shouldStartAfterAnAgentThatAddsFieldsToAllClasses() throws Exception {
         final Outcome outcome = jvm(ClassWriter.class)
@@ -189,7 +189,7 @@ class AgentJarTest {
                 outcome.err().get(1));
     }
 
-    /** What is reported is what was done. */
+    /** The report must say what was really done. */
     @Test
     void shouldSayWhichLoadedClassCannotBeChanged() throws Exception {
         final Outcome outcome = jvm(ClassWriter.class)
@@ -208,7 +208,7 @@ class AgentJarTest {
                 outcome.err().get(1));
     }
 
-    /** The option for an agent of the class path. */
+    /** Returns the option for an agent of the class path. */
     private String other(final Class<?> agent, final String argument) throws IOException {
         final Path file = folder.resolve(agent.getSimpleName() + ".jar");
         final Manifest manifest = new Manifest();
@@ -235,7 +235,7 @@ class AgentJarTest {
         assertTrue(outcome.err().get(0).startsWith("outboard-agent: " + message));
     }
 
-    /** The modules of the JDK that docs/drop-in.md names; JCuda needs the last. */
+    /** The modules are those of the JDK that docs/drop-in.md names; JCuda needs the last. */
     @ParameterizedTest
     @ValueSource(strings = {"", "jdk.jfr", "java.management"})
     void shouldRunWithFewModules(final String more) throws Exception {
@@ -260,7 +260,7 @@ class AgentJarTest {
                 outcome.err().stream().filter(line -> line.contains("runtime")).toList());
     }
 
-    /** What has no room for a pool's tables has room for the program, which is served by the driver then. */
+    /** A heap without room for a pool's tables has room for the program, which the driver then serves. */
     @Tag("thorough")
     @ParameterizedTest
     @ValueSource(strings = {"6m", "8m", "10m", "12m", "14m"})
@@ -271,7 +271,7 @@ class AgentJarTest {
         assertEquals("codes: 0", outcome.out().get(0));
     }
 
-    /** Growth in place is made of native calls. */
+    /** Growth in place uses native calls. */
     @EnabledForJreRange(min = JRE.JAVA_24)
     @Test
     void shouldSayThatNativeAccessIsForbidden() throws Exception {
@@ -326,7 +326,7 @@ class AgentJarTest {
         }
     }
 
-    /** The files of services of several modules have to be one. */
+    /** The files of services of several modules must be merged into one. */
     @Test
     void shouldKnowAllStrategies() throws Exception {
         final String names =
@@ -350,14 +350,14 @@ class AgentJarTest {
         }
     }
 
-    /** With other libraries that have these classes. */
+    /** Returns a virtual machine with other libraries that have these classes. */
     private Jvm jvm(final Class<?>... libraries) {
         final List<Path> paths = new ArrayList<>(classPath());
         Arrays.stream(libraries).map(Jvm::homeOf).forEach(paths::add);
         return new Jvm(folder).classPath(paths);
     }
 
-    /** What a program has of its own: no Outboard. */
+    /** Returns the program's own class path, without Outboard. */
     private static List<Path> classPath() {
         return List.of(fake, Jvm.homeOf(Pointer.class), Jvm.homeOf(AllocatingProgram.class));
     }

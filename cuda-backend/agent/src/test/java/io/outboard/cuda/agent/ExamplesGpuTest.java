@@ -34,7 +34,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Unmodified programs print the same with the agent and without. {@link AgentJarTest} is the twin without a GPU. */
+/**
+ * Tests that unmodified programs print the same with the agent and without. {@link AgentJarTest} is the twin without a
+ * GPU.
+ */
 @Tag("gpu")
 class ExamplesGpuTest {
 
@@ -43,7 +46,10 @@ class ExamplesGpuTest {
     private static final int RUNS = 5;
     private static final long RECORD_BYTES = 32;
 
-    /** On a machine that is quiet it is to be 60; far from that something is wrong, however busy the machine. */
+    /**
+     * The limit for the cost of a record. On a quiet machine the cost should be 60 ns; far above that something is
+     * wrong, however busy the machine.
+     */
     private static final double MOST_COST_NANOS = 1000;
 
     @TempDir
@@ -64,7 +70,10 @@ class ExamplesGpuTest {
         assertPrintsTheSame(program.getName());
     }
 
-    /** As TornadoVM: by {@code java.lang.foreign}, so it is compiled only where that is there. */
+    /**
+     * The program calls the driver by {@code java.lang.foreign}, as TornadoVM does, so it is compiled only where that
+     * package exists.
+     */
     @EnabledForJreRange(min = JRE.JAVA_22)
     @Test
     void shouldPrintTheSameOfAProgramThatCallsTheDriverWithoutJCuda() throws Exception {
@@ -89,7 +98,10 @@ class ExamplesGpuTest {
         }
     }
 
-    /** As without the agent: the driver's pages may lie anywhere. On older machines a pool's regions are whole ones. */
+    /**
+     * The driver can serve the block, since its pages may lie anywhere. On an older JDK a pool can't, since its regions
+     * are whole.
+     */
     @EnabledForJreRange(min = JRE.JAVA_22)
     @ParameterizedTest
     @ValueSource(strings = {"strict", "tracked", "stream-ordered"})
@@ -107,7 +119,7 @@ class ExamplesGpuTest {
         }
     }
 
-    /** Beside so many the driver's own calls take seconds. */
+    /** Beside as many threads as here, the driver's own calls take seconds. */
     @EnabledForJreRange(min = JRE.JAVA_22)
     @Test
     void shouldAllocateBesideThreadsThatLaunch(final TestReporter reporter) throws Exception {
@@ -120,7 +132,7 @@ class ExamplesGpuTest {
                 outcome.out().get(0));
     }
 
-    /** What one of them doesn't need goes back after a second, so that both have 70 % of the device in turn. */
+    /** Each process returns what it doesn't need after a second, so that both have 70 % of the device in turn. */
     @EnabledForJreRange(min = JRE.JAVA_22)
     @Test
     void shouldLeaveItsMemoryToAnotherProcess(final TestReporter reporter) throws Exception {
@@ -140,7 +152,7 @@ class ExamplesGpuTest {
         }
     }
 
-    /** What the program does is in the file; and what that costs. */
+    /** The test checks that the file has what the program does, and what the record costs. */
     @Test
     void shouldRecordAtLittleCost(final TestReporter reporter) throws Exception {
         final Path file = folder.resolve("program.rec");
@@ -174,10 +186,10 @@ class ExamplesGpuTest {
         return jvm(folder);
     }
 
-    /** JCuda and the programs, and no Outboard. */
+    /** Returns a virtual machine with JCuda and the programs, and without Outboard. */
     private static Jvm jvm(final Path folder) {
         final List<Path> classPath = new ArrayList<>(List.of(Jvm.homeOf(Pointer.class), Jvm.homeOf(VectorAdd.class)));
-        // In the GPU bundle they lie unpacked on java.library.path.
+        // In the GPU bundle the libraries lie unpacked on java.library.path.
         if (ExamplesGpuTest.class.getResource(NATIVE_LIBRARY) != null) {
             classPath.add(Jvm.homeOf(NATIVE_LIBRARY));
         }

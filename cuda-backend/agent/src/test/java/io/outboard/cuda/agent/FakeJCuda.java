@@ -15,8 +15,8 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /**
- * JCuda without its native library: the classes of the real one, whose native functions are {@link FakeNatives}'s. They
- * have to stand on the class path before the real jar.
+ * A JCuda without its native library has the classes of the real one, whose native functions are {@link FakeNatives}'s.
+ * The classes have to stand on the class path before the real jar.
  */
 final class FakeJCuda {
 
@@ -26,7 +26,7 @@ final class FakeJCuda {
     static void writeTo(final Path folder) throws IOException {
         write(folder, "jcuda/runtime/JCuda");
         write(folder, "jcuda/driver/JCudaDriver");
-        // Loads the native libraries.
+        // This class loads the native libraries.
         write(folder, "jcuda/LibUtilsCuda");
     }
 
@@ -75,11 +75,11 @@ final class FakeJCuda {
             body.visitInsn(result.getOpcode(Opcodes.IRETURN));
             body.visitMaxs(0, 0);
             body.visitEnd();
-            // The real body goes nowhere.
+            // The visitor drops the real body.
             return new MethodVisitor(api) {};
         }
 
-        /** The fake's functions take any object. */
+        /** Calls the fake's function, which takes any object. */
         private static void callFake(final MethodVisitor body, final String name, final String descriptor) {
             final StringBuilder fake = new StringBuilder("(");
             int local = 0;

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A program that calls the driver by a class of TornadoVM's name and shape, under the agent's jar, over a fake of
- * JCuda. What has segments of memory is compiled only on JDK 22 and newer, so the program is named by a string here.
+ * Tests a program that calls the driver by a class of TornadoVM's name and shape, under the agent's jar, over a fake of
+ * JCuda. Code with memory segments is compiled only on JDK 22 and newer, so the program is named by a string here.
  */
 @Tag("agent-jar")
 @EnabledForJreRange(min = JRE.JAVA_22, disabledReason = "skipped, needs java.lang.foreign")
@@ -43,7 +43,10 @@ class ForeignAgentTest {
         FakeJCuda.writeTo(fake);
     }
 
-    /** Two regions, one for each context; none of the program's own calls reaches a driver, which would fail here. */
+    /**
+     * There are two regions, one for each context; none of the program's own calls reaches a driver, which would fail
+     * here.
+     */
     @Test
     void shouldServeAProgramFromAPoolOfEachOfItsContexts() throws Exception {
         final Outcome outcome = new Jvm(folder)
@@ -75,7 +78,7 @@ class ForeignAgentTest {
                 errors);
     }
 
-    /** Such a program doesn't need JCuda; the facade does. */
+    /** The program doesn't need JCuda, but the facade does. */
     @Test
     void shouldLeaveAProgramAloneThatHasNoJCuda() throws Exception {
         final Outcome outcome = new Jvm(folder)
@@ -92,7 +95,7 @@ class ForeignAgentTest {
                 () -> assertTrue(warning.endsWith("Put JCuda's jar on the class path"), warning));
     }
 
-    /** Else a function of the facade would be none of the binding's. */
+    /** Otherwise, a function of the facade would have no counterpart in the binding. */
     @Test
     void shouldFindAllFunctionsOfTheFacade() {
         final Set<String> names =

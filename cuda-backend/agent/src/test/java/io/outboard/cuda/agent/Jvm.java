@@ -14,13 +14,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Assumptions;
 
-/** A Java virtual machine that is started anew. */
+/** Describes a Java virtual machine, and starts it anew. */
 final class Jvm {
 
     private static final int MOST_SECONDS = 120;
     private static final String NATIVE_ACCESS = "--enable-native-access=ALL-UNNAMED";
 
-    /** How it ended. */
+    /** The outcome says how the virtual machine ended. */
     record Outcome(int exitCode, List<String> out, List<String> err) {}
 
     private final List<String> options = new ArrayList<>(List.of(
@@ -32,7 +32,7 @@ final class Jvm {
     private final Path folder;
 
     /**
-     * Describes one.
+     * Describes a virtual machine.
      *
      * @param folder an empty one, for its output
      */
@@ -54,7 +54,7 @@ final class Jvm {
         return option("-cp").option(join(paths));
     }
 
-    /** With the agent, and its options or none. */
+    /** Adds the agent, with its options or none. */
     Jvm agent(final String agentOptions) {
         return option("-javaagent:" + agentJar() + (agentOptions.isEmpty() ? "" : "=" + agentOptions));
     }
@@ -63,7 +63,7 @@ final class Jvm {
         return start(main, arguments).await();
     }
 
-    /** One that runs, in a folder that no other one uses. */
+    /** A virtual machine that runs, in a folder that no other one uses. */
     final class Running {
 
         private final Process process;
@@ -92,7 +92,7 @@ final class Jvm {
         final ProcessBuilder builder = new ProcessBuilder(command)
                 .redirectOutput(folder.resolve("out.txt").toFile())
                 .redirectError(folder.resolve("err.txt").toFile());
-        // A line of its own on standard error for each of these, which isn't ours.
+        // Each of these variables makes the virtual machine print a line of its own on standard error.
         builder.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"));
         return new Running(builder.start());
     }
@@ -101,19 +101,19 @@ final class Jvm {
         return paths.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
     }
 
-    /** The jar that the build has made; without it the test is skipped. */
+    /** Returns the jar that the build has made; without it the test is skipped. */
     static Path agentJar() {
         final Path jar = Path.of(System.getProperty("outboard.agent.jar", "outboard-agent.jar"));
         Assumptions.assumeTrue(Files.isRegularFile(jar), () -> "skipped, needs the agent's jar: " + jar);
         return jar;
     }
 
-    /** The folder or jar that a class is loaded from. */
+    /** Returns the folder or jar that a class is loaded from. */
     static Path homeOf(final Class<?> type) {
         return homeOf("/" + type.getName().replace('.', '/') + ".class");
     }
 
-    /** The folder or jar that has a resource. */
+    /** Returns the folder or jar that has a resource. */
     static Path homeOf(final String resource) {
         final URL url = Jvm.class.getResource(resource);
         if (url == null) {
@@ -123,7 +123,7 @@ final class Jvm {
             if (url.openConnection() instanceof JarURLConnection connection) {
                 return Path.of(connection.getJarFileURL().toURI());
             }
-            // Absolute, with the resource's own elements at its end.
+            // The path is absolute, with the resource's own elements at its end.
             final Path path = Path.of(url.toURI());
             final int elements = Path.of(resource.substring(1)).getNameCount();
             return path.getRoot().resolve(path.subpath(0, path.getNameCount() - elements));

@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The agent beside agents that many programs have, which the build has with {@code -Pagents} alone: each before it, and
- * after.
+ * Tests the agent beside agents that many programs have: each is started before it, and after. The build has the other
+ * agents with {@code -Pagents} alone.
  */
 @Tag("agent-jar")
 @EnabledIfSystemProperty(
@@ -30,7 +30,7 @@ class OtherAgentsTest {
 
     static final String FOLDER = "outboard.agents";
 
-    /** They are to change classes, and to talk to nobody. */
+    /** The settings with which the agents change classes, and connect to nothing. */
     private static final List<String> QUIET = List.of(
             "-Ddd.trace.startup.logs=false",
             "-Ddd.instrumentation.telemetry.enabled=false",

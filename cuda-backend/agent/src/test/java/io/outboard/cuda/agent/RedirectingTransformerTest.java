@@ -36,7 +36,7 @@ import org.objectweb.asm.Handle;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
-/** The transformer on {@link Original}, which has JCuda's shape, and {@link Facade}. */
+/** Tests the transformer on {@link Original}, which has JCuda's shape, and {@link Facade}. */
 class RedirectingTransformerTest {
 
     private static final Map<String, Integer> ORIGINAL = Map.of(
@@ -53,7 +53,7 @@ class RedirectingTransformerTest {
     private final RedirectingTransformer transformer = new RedirectingTransformer(
             List.of(Redirection.between(Original.class.getName(), Facade.class)), warnings::add);
 
-    /** Loads some classes anew, through the transformer, and all others as its parent. */
+    /** The loader loads some classes anew, through the transformer, and all others from its parent. */
     private final class TransformingLoader extends ClassLoader {
 
         private final Map<String, byte[]> own;
@@ -109,7 +109,7 @@ class RedirectingTransformerTest {
     }
 
     private static int publicMethods(final Class<?> facade) {
-        // Without Object's: the facades have no others that are public and inherited.
+        // The methods of Object are subtracted: the facades inherit no other public ones.
         return facade.getMethods().length - Object.class.getMethods().length;
     }
 
@@ -125,7 +125,7 @@ class RedirectingTransformerTest {
         assertEquals(Map.of("examples.Loads", 2), transformer.callsByClass());
     }
 
-    /** Adds what it gets by a method handle as a constant, and by a dynamic constant with such a handle in it. */
+    /** Adds a class that gets a method handle as a constant, and by a dynamic constant with such a handle in it. */
     private static byte[] loads(final String internalName) {
         final Handle allocate = new Handle(Opcodes.H_INVOKESTATIC, "examples/fake/Original", "allocate", "(J)I", false);
         final Handle invoke = new Handle(
@@ -205,8 +205,7 @@ class RedirectingTransformerTest {
     }
 
     /**
-     * On an older JDK a program that has TornadoVM would be told to put JCuda on its class path, which would be of no
-     * use.
+     * On an older JDK a program that has TornadoVM would be told to put JCuda on its class path, which wouldn't help.
      */
     @Test
     void shouldRedirectTornadoVmsCallsOnlyWhereTheirFacadeHasFunctions() {
@@ -236,7 +235,7 @@ class RedirectingTransformerTest {
                 () -> assertNotNull(transform(parent(), loads("jcudax/Loads"))));
     }
 
-    /** They call it as any program does. */
+    /** Such programs call JCuda as any program does. */
     @Test
     void shouldNotTakeProgramsForJCudaThatAreCalledAfterIt() {
         for (final String program :
@@ -284,7 +283,7 @@ class RedirectingTransformerTest {
         assertTrue(warnings.get(0).startsWith("Some can't be read"), warnings.get(0));
     }
 
-    /** As one of an application that was stopped does. */
+    /** The loader of an application that was stopped does so. */
     @Test
     void shouldLeaveALoaderAloneThatFails() throws Exception {
         final ClassLoader stopped = new ClassLoader(null) {
@@ -298,7 +297,7 @@ class RedirectingTransformerTest {
         assertNull(transform(stopped, bytesOf(Caller.class)));
     }
 
-    /** No room is left for the facade's name. */
+    /** The constants have no room for the facade's name. */
     @Test
     void shouldNotCountAClassWhoseConstantsAreTooMany() throws Exception {
         final ClassReader reader = new ClassReader(bytesOf(Caller.class));

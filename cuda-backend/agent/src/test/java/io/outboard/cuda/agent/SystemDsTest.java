@@ -27,8 +27,8 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * What the agent does to the published jar of Apache SystemDS, which the build has with {@code -Psystemds} alone.
- * Nothing of the jar is run: each class goes through the transformer as if it were loaded.
+ * Tests what the agent does to the published jar of Apache SystemDS, which the build has with {@code -Psystemds} alone.
+ * The jar isn't run: each class goes through the transformer as if it were loaded.
  */
 @EnabledIfSystemProperty(
         named = SystemDsTest.PROPERTY,
@@ -39,7 +39,7 @@ class SystemDsTest {
     static final String PROPERTY = "outboard.systemds.jar";
     private static final String CLASS_FILE = ".class";
 
-    /** By their names, whichever class of JCuda or of its libraries has them. */
+    /** The pattern of the functions' names, whichever class of JCuda or of its libraries has them. */
     private static final String ALLOCATES_OR_FREES = "(?i).*(alloc|free).*";
 
     private static final List<String> WARNINGS = new ArrayList<>();
@@ -47,15 +47,15 @@ class SystemDsTest {
             new RedirectingTransformer(OutboardAgent.redirections(), WARNINGS::add);
 
     /**
-     * Functions of JCuda and of the facades that the jar calls once it is redirected, with their classes; and how
-     * often.
+     * The functions of JCuda and of the facades that the jar calls once it is redirected, with their classes, and how
+     * often each is called.
      */
     private static final Map<String, Integer> CALLS = new TreeMap<>();
 
     @BeforeAll
     static void transformTheJar() throws IOException {
         final Path jar = Path.of(Objects.requireNonNull(System.getProperty(PROPERTY)));
-        // Only its parent is asked for classes: JCuda's and the facades'.
+        // The loader's parent alone is asked for classes: JCuda's and the facades'.
         try (JarFile file = new JarFile(jar.toFile());
                 URLClassLoader loader =
                         new URLClassLoader(new URL[] {jar.toUri().toURL()}, SystemDsTest.class.getClassLoader())) {
@@ -75,7 +75,7 @@ class SystemDsTest {
         new ClassReader(changed == null ? bytes : changed).accept(new Calls(), 0);
     }
 
-    /** Counts static calls, and handles to static functions in what lambdas and method references become. */
+    /** Counts static calls, and handles to static functions in compiled lambdas and method references. */
     private static final class Calls extends ClassVisitor {
 
         Calls() {

@@ -10,8 +10,9 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
- * Some of the driver's functions by java.lang.foreign, for programs of these tests. Only the name and the functions'
- * shapes are those of TornadoVM's class, so that the agent takes this for it; it is none of TornadoVM's code.
+ * Has some of the driver's functions by java.lang.foreign, for programs of these tests. Only the name and the
+ * functions' shapes are those of TornadoVM's class, so that the agent takes this class for it; none of the code is
+ * TornadoVM's.
  */
 public final class CUDADriverAPI {
 
@@ -78,7 +79,7 @@ public final class CUDADriverAPI {
         return call("cuMemcpyDtoHAsync_v2", to, devicePointer, sizeBytes, stream);
     }
 
-    /** Looks all up anew: nobody measures it. */
+    /** Looks all functions up anew, since no test measures it. */
     @SuppressWarnings("restricted")
     private static int call(final String name, final Object... arguments) {
         final MemoryLayout[] parameters =
