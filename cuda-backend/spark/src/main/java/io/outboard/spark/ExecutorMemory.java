@@ -17,9 +17,9 @@ import org.apache.spark.TaskContext;
 import org.apache.spark.resource.ResourceInformation;
 
 /**
- * An executor's pool, and what its tasks have of it. Safe for any number of threads.
+ * Holds an executor's pool, and what its tasks have taken from it. Safe for any number of threads.
  *
- * <p>Spark ends its plugins while tasks may still run. To unmap memory under them would end the process, or a kernel;
+ * <p>Spark ends its plugins while tasks may still run. Unmapping memory under them would end the process, or a kernel,
  * so the pool is closed when the last task that has taken a buffer has ended.
  */
 final class ExecutorMemory implements AutoCloseable {
@@ -31,7 +31,10 @@ final class ExecutorMemory implements AutoCloseable {
     private final LongAdder forgottenBuffers = new LongAdder();
     private final LongAdder forgottenBytes = new LongAdder();
 
-    /** By number of the attempt, which no other task of an application has. Guarded by the monitor, as what follows. */
+    /**
+     * The tasks by number of the attempt, which no other task of an application has. Guarded by the monitor, as the
+     * next fields are.
+     */
     private final Map<Long, TaskBuffers> tasks = new HashMap<>();
 
     private boolean closed;
@@ -44,8 +47,8 @@ final class ExecutorMemory implements AutoCloseable {
      * Connects to the node's lender.
      *
      * @throws IllegalArgumentException if an option and the executor's resources don't go together
-     * @throws IllegalStateException if there is no lender that lends to this executor; it says by which line one is
-     *     started
+     * @throws IllegalStateException if there is no lender that lends to this executor; the message has a command that
+     *     starts one
      */
     static ExecutorMemory open(
             final ExecutorOptions options, final Map<String, ResourceInformation> resources, final String host) {
@@ -66,7 +69,7 @@ final class ExecutorMemory implements AutoCloseable {
         }
     }
 
-    /** As docs/spark.md has it. */
+    /** Returns the command that starts a lender, as docs/spark.md has it. */
     static String startLine(final int gpu, final String socket) {
         return "./outboard serve --device " + gpu + " --socket " + socket;
     }
@@ -137,12 +140,12 @@ final class ExecutorMemory implements AutoCloseable {
             made = new TaskBuffers(this, task);
             tasks.put(task.taskAttemptId(), made);
         }
-        // Calls it at once if the task has ended.
+        // Spark calls the listener at once if the task has ended.
         task.addTaskCompletionListener(made);
         return made;
     }
 
-    /** All that the task had is freed. */
+    /** Removes a task whose blocks have all been freed. */
     void ended(final TaskContext task, final long buffers, final long bytes) {
         forgottenBuffers.add(buffers);
         forgottenBytes.add(bytes);
@@ -156,7 +159,7 @@ final class ExecutorMemory implements AutoCloseable {
         }
     }
 
-    /** Puts the figures among Spark's own. */
+    /** Adds the figures to Spark's own. */
     void show(final MetricRegistry metrics) {
         figure(metrics, "pool.heldBytes", () -> pool().statistics().heldBytes());
         figure(metrics, "pool.usedBytes", () -> pool().statistics().usedBytes());
@@ -176,7 +179,7 @@ final class ExecutorMemory implements AutoCloseable {
         metrics.register(name, (Gauge<Long>) value::getAsLong);
     }
 
-    /** Now, or when the last task that has taken a buffer ends. Idempotent. */
+    /** Closes the pool now, or when the last task that has taken a buffer ends. Idempotent. */
     @Override
     public void close() {
         final boolean now;

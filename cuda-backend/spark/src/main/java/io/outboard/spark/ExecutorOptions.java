@@ -12,8 +12,8 @@ import org.apache.spark.SparkConf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the driver tells executors, by the names of Spark's own configuration. The texts travel, and both sides read
- * them. Immutable.
+ * The options are what the driver tells executors, by the names of Spark's own configuration. They are sent as texts,
+ * which both sides read. Immutable.
  *
  * @param values what is set, by option
  */
@@ -25,10 +25,10 @@ record ExecutorOptions(Map<String, String> values) {
     static final String KEEP = "spark.outboard.keep";
     static final String GPU = "spark.outboard.gpu";
 
-    /** As docs/spark.md lists them. */
+    /** All options, as docs/spark.md lists them. */
     static final List<String> ALL = List.of(SOCKET, NAME, LIMIT, KEEP, GPU);
 
-    /** In the socket's path it stands for the number of the executor's GPU. */
+    /** The part of the socket's path that stands for the number of the executor's GPU. */
     static final String GPU_PLACE = "{gpu}";
 
     static final String DEFAULT_NAME = "spark";
@@ -44,9 +44,9 @@ record ExecutorOptions(Map<String, String> values) {
     }
 
     /**
-     * What the driver's configuration says.
+     * Reads the driver's configuration.
      *
-     * @throws IllegalArgumentException if there is an option that isn't known, or a value that isn't one
+     * @throws IllegalArgumentException if there is an unknown option, or a wrong value
      */
     static ExecutorOptions ofDriver(final SparkConf conf) {
         final Map<String, String> values = new TreeMap<>();
@@ -56,7 +56,7 @@ record ExecutorOptions(Map<String, String> values) {
         return ofMap(values);
     }
 
-    /** As {@link #ofDriver}. */
+    /** Reads a map of options, as {@link #ofDriver} reads a configuration. */
     static ExecutorOptions ofMap(final Map<String, String> values) {
         for (final String option : values.keySet()) {
             if (!ALL.contains(option)) {
@@ -77,7 +77,7 @@ record ExecutorOptions(Map<String, String> values) {
         return values;
     }
 
-    /** The lender's path for an executor with that GPU. */
+    /** Returns the lender's path for an executor with that GPU. */
     String socket(final int gpu) {
         final String socket = values.get(SOCKET);
         if (socket == null || !socket.startsWith("/")) {
@@ -97,7 +97,10 @@ record ExecutorOptions(Map<String, String> values) {
         return name;
     }
 
-    /** Most that an executor's pool holds; {@link ByteSize#MOST_BYTES} if only the lender limits it. */
+    /**
+     * Returns the most bytes that an executor's pool may hold; {@link ByteSize#MOST_BYTES} if only the lender limits
+     * it.
+     */
     long limitBytes() {
         final String limit = values.get(LIMIT);
         if (limit == null) {
@@ -110,12 +113,12 @@ record ExecutorOptions(Map<String, String> values) {
         return bytes;
     }
 
-    /** How long free memory is kept; zero means for ever. */
+    /** Returns how long free memory is kept; zero means without end. */
     Duration kept() {
         return time(KEEP, DEFAULT_KEEP);
     }
 
-    /** The GPU's number among those that an executor sees; null if Spark's resources say it. */
+    /** Returns the GPU's number among those that an executor sees; null if Spark's resources say it. */
     @Nullable
     Integer gpu() {
         final String gpu = values.get(GPU);

@@ -12,15 +12,15 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 import jcuda.driver.CUdeviceptr;
 
-/** Over a lender of a CUDA device's memory. */
+/** Has a pool over a lender of a CUDA device's memory. */
 final class GpuPool implements LentPool {
 
-    /** How names of such devices begin. */
+    /** The beginning of the names of such devices. */
     static final String DEVICE = "cuda:";
 
     private final CudaPool pool;
 
-    /** What the lender says when it has this client, and what its quotas don't change afterwards. */
+    /** The lender's entry for this client after it has connected; quotas don't change afterwards. */
     private final LenderStatus.Client quota;
 
     private GpuPool(final CudaPool pool, final LenderStatus.Client quota) {
@@ -43,7 +43,7 @@ final class GpuPool implements LentPool {
         }
     }
 
-    /** All of a name have the same. */
+    /** Returns the entry of a name; all clients of a name have the same quotas. */
     static LenderStatus.Client quotaOf(final LenderStatus status, final String name) throws IOException {
         return status.clients().stream()
                 .filter(client -> client.name().equals(name))
@@ -56,7 +56,10 @@ final class GpuPool implements LentPool {
         return pool.pool();
     }
 
-    /** A pool over leases holds what is leased, but for what is asked for ahead of need. */
+    /**
+     * Returns the bytes that the pool holds. A pool over leases holds what is leased, except for what is asked for
+     * ahead of need.
+     */
     @Override
     public long leasedBytes() {
         return pool.pool().statistics().heldBytes();

@@ -7,37 +7,37 @@ import java.nio.ByteBuffer;
 import jcuda.driver.CUdeviceptr;
 
 /**
- * A pool over what a lender lends, with what differs by the lender's device. Safe for any number of threads; when
- * memory runs out, the pool throws {@link DeviceOutOfMemoryException}.
+ * Gives access to a pool over memory that a lender lends; implementations differ by the lender's device. Safe for any
+ * number of threads; when memory runs out, the pool throws {@link DeviceOutOfMemoryException}.
  */
 interface LentPool extends AutoCloseable {
 
     Pool pool();
 
-    /** What this process holds of the lender, in bytes. */
+    /** Returns the bytes that this process holds of the lender. */
     long leasedBytes();
 
-    /** What the quota guarantees to the name, in bytes. */
+    /** Returns the bytes that the quota guarantees to the name. */
     long guaranteedBytes();
 
-    /** What the quota lets the name have at most, in bytes. */
+    /** Returns the most bytes that the quota lets the name have. */
     long mostBytes();
 
     /**
-     * The buffer's bytes.
+     * Returns the buffer's bytes.
      *
      * @throws UnsupportedOperationException if the host can't read the memory
      */
     ByteBuffer view(DeviceBuffer buffer);
 
     /**
-     * A pointer to the buffer's first byte.
+     * Returns a pointer to the buffer's first byte.
      *
      * @throws UnsupportedOperationException if the memory isn't CUDA's
      */
     CUdeviceptr pointer(DeviceBuffer buffer);
 
-    /** Closes the pool, and gives all leases back. */
+    /** Closes the pool, and returns all leases. */
     @Override
     void close();
 }

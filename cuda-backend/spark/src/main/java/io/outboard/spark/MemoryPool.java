@@ -10,10 +10,10 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 import jcuda.driver.CUdeviceptr;
 
-/** Over a lender of this machine's memory, which is how a job is tried without a GPU. */
+/** Has a pool over a lender of this machine's memory, with which a job can be tried without a GPU. */
 final class MemoryPool implements LentPool {
 
-    /** As {@code outboard serve --device memory} calls it. */
+    /** The name of the device in {@code outboard serve --device memory}. */
     static final String DEVICE = "memory";
 
     private final LeasedMemorySource source;

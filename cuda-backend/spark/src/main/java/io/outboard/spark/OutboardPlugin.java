@@ -10,19 +10,19 @@ import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
 
 /**
- * Gives each executor a pool of GPU memory over leases of the lender on its node: {@code
- * spark.plugins=io.outboard.spark.OutboardPlugin}. Tasks use it by {@link OutboardSpark}.
+ * Gives each executor a pool of GPU memory over leases of the lender on its node:
+ * {@code spark.plugins=io.outboard.spark.OutboardPlugin}. Tasks use it by {@link OutboardSpark}.
  *
  * <p>The driver's half checks the options {@code spark.outboard.*} and passes them on; the executor's half connects. An
- * executor whose node has no lender fails to start, and says by which line one is started: the plugin never becomes
- * one.
+ * executor whose node has no lender fails to start, with a message that has a command to start one: the plugin never
+ * becomes a lender itself.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: a connection and a few threads for an executor. When memory
  * runs out, a task gets {@link io.outboard.core.DeviceOutOfMemoryException}, and the executor goes on.
  */
 public final class OutboardPlugin implements SparkPlugin {
 
-    /** Spark makes it. */
+    /** Called by Spark. */
     public OutboardPlugin() {}
 
     @Override
@@ -47,8 +47,8 @@ public final class OutboardPlugin implements SparkPlugin {
 
         @Override
         public void init(final PluginContext context, final Map<String, String> ofDriver) {
-            // Not the context's host name: in an executor of a cluster, which listens to nobody, Spark 4.2.0 fails to
-            // tell it.
+            // The context's host name isn't used: in an executor of a cluster, which has no port open, Spark 4.2.0
+            // fails to return it.
             final ExecutorMemory memory =
                     ExecutorMemory.open(ExecutorOptions.ofMap(ofDriver), context.resources(), host());
             memory.show(context.metricRegistry());

@@ -7,7 +7,7 @@ import org.apache.spark.TaskContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What tasks call in an executor that {@link OutboardPlugin} has given a pool.
+ * Tasks call this class in an executor that {@link OutboardPlugin} has given a pool.
  *
  * <pre>{@code
  * try (TaskBuffer values = OutboardSpark.buffer(64 << 20)) {
@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>Thread-safety: safe for any number of threads. Cost: as {@link Pool} and {@link TaskBuffer}. When memory runs out,
- * {@link DeviceOutOfMemoryException} says whether that is the device, and who holds it, the quota, or that the lender
- * is gone.
+ * {@link DeviceOutOfMemoryException} says whether the reason is the device, and who holds its memory, the quota, or
+ * that the lender is gone.
  */
 public final class OutboardSpark {
 
@@ -26,8 +26,8 @@ public final class OutboardSpark {
     private OutboardSpark() {}
 
     /**
-     * The executor's pool, which all its tasks share. What is taken from it directly outlives the task, and is the
-     * caller's to free before the executor ends.
+     * Returns the executor's pool, which all its tasks share. Memory that is allocated from the pool directly outlives
+     * the task, and the caller must free it before the executor ends.
      *
      * @return the same at each call, not to be closed
      * @throws IllegalStateException if this process is no executor with {@link OutboardPlugin}

@@ -3,12 +3,15 @@ package io.outboard.spark;
 import java.util.Arrays;
 import java.util.Set;
 
-/** Where a task took a buffer: a stack, which isn't decoded unless the task forgets to close it. Never thrown. */
+/**
+ * The place where a task took a buffer is a stack, which isn't decoded unless the task forgets to close the buffer.
+ * Never thrown.
+ */
 final class TakenSite extends Throwable {
 
     private static final long serialVersionUID = 1L;
 
-    /** What may be on top of the program's call. */
+    /** The classes that may be on top of the program's call. */
     private static final Set<String> OWN =
             Set.of(OutboardSpark.class.getName(), ExecutorMemory.class.getName(), TaskBuffers.class.getName());
 
@@ -16,7 +19,7 @@ final class TakenSite extends Throwable {
         super("taken here");
     }
 
-    /** The program's call, as a stack trace shows it; the stack begins with it from then on. */
+    /** Returns the program's call, as a stack trace shows it; the stack begins with the call from then on. */
     String caller() {
         final StackTraceElement[] stack = getStackTrace();
         int first = 0;

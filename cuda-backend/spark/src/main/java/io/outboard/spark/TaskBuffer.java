@@ -6,12 +6,12 @@ import java.nio.ByteBuffer;
 import jcuda.driver.CUdeviceptr;
 
 /**
- * Memory of the executor's pool that one task has, from {@link OutboardSpark#buffer}. The task closes it; what it
- * forgets is freed when it ends, with a warning.
+ * A buffer is memory of the executor's pool that one task has, from {@link OutboardSpark#buffer}. The task closes it;
+ * buffers that the task forgets are freed when it ends, with a warning.
  *
- * <p>Thread-safety: safe for any number of threads; as ever, one that uses the memory while another closes it is on its
- * own. Cost: that of {@link DeviceBuffer}, some 200 bytes, and some microseconds for the stack that a warning shows.
- * When memory runs out, {@link OutboardSpark#buffer} throws {@link DeviceOutOfMemoryException}.
+ * <p>Thread-safety: safe for any number of threads; but nothing protects a thread that uses the memory while another
+ * one closes the buffer. Cost: that of {@link DeviceBuffer}, some 200 bytes, and some microseconds for the stack that a
+ * warning shows. When memory runs out, {@link OutboardSpark#buffer} throws {@link DeviceOutOfMemoryException}.
  */
 public final class TaskBuffer implements AutoCloseable {
 
@@ -30,7 +30,7 @@ public final class TaskBuffer implements AutoCloseable {
     }
 
     /**
-     * Where it is.
+     * Returns where the buffer is.
      *
      * @return absolute device address of its first byte, a multiple of the pool's granule
      * @throws IllegalStateException if the buffer is closed
@@ -40,7 +40,7 @@ public final class TaskBuffer implements AutoCloseable {
     }
 
     /**
-     * How large it is.
+     * Returns how large the buffer is.
      *
      * @return bytes, as asked for
      * @throws IllegalStateException if the buffer is closed
@@ -50,8 +50,8 @@ public final class TaskBuffer implements AutoCloseable {
     }
 
     /**
-     * A pointer to its first byte, for JCuda. As long as it can be reached, so can the block; the block goes back when
-     * the buffer is closed.
+     * Returns a pointer to the buffer's first byte, for JCuda. As long as the pointer can be reached, so can the block;
+     * the block is freed when the buffer is closed.
      *
      * @return a pointer of its own at each call
      * @throws IllegalStateException if the buffer is closed
@@ -62,8 +62,8 @@ public final class TaskBuffer implements AutoCloseable {
     }
 
     /**
-     * Its bytes, where the lender lends this machine's memory, {@code outboard serve --device memory}: so a job is
-     * tried without a GPU. What was there before isn't cleared.
+     * Returns the buffer's bytes, where the lender lends this machine's memory, {@code outboard serve --device memory},
+     * with which a job can be tried without a GPU. What was there before isn't cleared.
      *
      * @return a direct buffer, in the machine's order as {@link ByteBuffer#order} says, not to be used once this one is
      *     closed
@@ -75,7 +75,7 @@ public final class TaskBuffer implements AutoCloseable {
         return lent.view(buffer);
     }
 
-    /** Gives the memory back to the executor's pool. Idempotent. */
+    /** Returns the memory to the executor's pool. Idempotent. */
     @Override
     public void close() {
         task.forget(this);
@@ -91,7 +91,7 @@ public final class TaskBuffer implements AutoCloseable {
     }
 
     /**
-     * The buffer as a person reads it, closed or not.
+     * Returns the buffer as a person reads it, closed or not.
      *
      * @return as {@link DeviceBuffer#toString}
      */

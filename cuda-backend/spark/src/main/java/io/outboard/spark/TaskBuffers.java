@@ -13,8 +13,8 @@ import org.apache.spark.util.TaskCompletionListener;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The buffers that one task has open: those that are left when it ends are freed, with a warning for each place where
- * some were taken. Safe for any number of threads: a task may have several.
+ * Holds the buffers that one task has open: those that are left when it ends are freed, with a warning for each place
+ * where some were taken. Safe for any number of threads: a task may have several.
  */
 final class TaskBuffers implements TaskCompletionListener {
 
@@ -23,7 +23,7 @@ final class TaskBuffers implements TaskCompletionListener {
     private final ExecutorMemory memory;
     private final TaskContext task;
 
-    /** In the order in which they were taken; guarded by the monitor, as the other. */
+    /** The open buffers in the order in which they were taken; guarded by the monitor, as the next field is. */
     private final Set<TaskBuffer> open = new LinkedHashSet<>();
 
     private boolean ended;
@@ -35,7 +35,7 @@ final class TaskBuffers implements TaskCompletionListener {
 
     TaskBuffer take(final long sizeBytes) {
         checkRunning();
-        // Outside of the monitor: it may wait for memory.
+        // The allocation is outside of the monitor, since it may wait for memory.
         final DeviceBuffer block = memory.pool().buffer(sizeBytes);
         boolean kept = false;
         try {
@@ -99,7 +99,7 @@ final class TaskBuffers implements TaskCompletionListener {
         }
     }
 
-    /** What was taken in one place of the program. */
+    /** Sums up the forgotten buffers that were taken in one place of the program. */
     private static final class Forgotten {
 
         private final TakenSite site;

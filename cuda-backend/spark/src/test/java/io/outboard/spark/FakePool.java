@@ -6,7 +6,7 @@ import io.outboard.pool.Pool;
 import java.nio.ByteBuffer;
 import jcuda.driver.CUdeviceptr;
 
-/** A pool whose memory nobody lends. */
+/** Has a pool whose memory nobody lends. */
 final class FakePool implements LentPool {
 
     private final Pool pool;

@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What needs no GPU of it. */
+/** Tests the parts that need no GPU. */
 class GpuPoolTest {
 
     @Test

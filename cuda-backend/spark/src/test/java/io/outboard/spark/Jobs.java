@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 
-/** What tasks do, in executors. */
+/** Has the work of tasks, which runs in executors. */
 final class Jobs {
 
     static final int BLOCKS = 6;
@@ -20,8 +20,8 @@ final class Jobs {
     private Jobs() {}
 
     /**
-     * A part of the squares' sum, of numbers that went through memory with a pattern of this task; half of the buffers
-     * aren't closed. All tasks have written before one reads again.
+     * Returns a part of the squares' sum, of numbers that went through memory with a pattern of this task; half of the
+     * buffers aren't closed. All tasks have written before one reads again.
      *
      * @param folder where each says that it has written
      * @param together how many tasks run at a time
@@ -47,7 +47,8 @@ final class Jobs {
     }
 
     /**
-     * As that, each closes its buffers; but the first try of one task ends its executor as a kill from outside does.
+     * Returns the same sum, with all buffers closed; but the first try of one task ends its executor as a kill from
+     * outside does.
      */
     static long die(final int number, final int victim) throws IOException, InterruptedException {
         final TaskContext task = TaskContext.get();

@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** What tests with a real lender need, and wait for. */
+/** Helps tests with a real lender. */
 final class Leases {
 
     static final long UNIT = 2L << 20;
@@ -22,7 +22,7 @@ final class Leases {
                 "skipped, needs Linux and JDK 22 or newer");
     }
 
-    /** Waits for what other processes and threads come to. */
+    /** Waits for a condition that other processes and threads bring about. */
     static void until(final BooleanSupplier condition, final Supplier<?> state) {
         final long end = System.nanoTime() + MOST_NANOS;
         while (!condition.getAsBoolean()) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Two executors, each a process, on one device. */
+/** Tests two executors, each a process, on one device. */
 @Timeout(180)
 class SparkClusterTest {
 
@@ -35,7 +35,7 @@ class SparkClusterTest {
     Path folder;
 
     private static SparkConf conf(final Path socket) throws IOException {
-        // Where a distribution has its jars; executors have this process's.
+        // A distribution has its jars in this folder; executors have this process's.
         Files.createDirectories(HOME.resolve("jars"));
         return new SparkConf(false)
                 .setAppName("outboard")
@@ -48,7 +48,7 @@ class SparkClusterTest {
                         System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")))
                 .set("spark.executor.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
                 .set("spark.executorEnv.JAVA_HOME", System.getProperty("java.home"))
-                // No task before both executors are there.
+                // No task starts before both executors are there.
                 .set("spark.scheduler.minRegisteredResourcesRatio", "1.0")
                 .set("spark.scheduler.maxRegisteredResourcesWaitingTime", "120s")
                 .set("spark.locality.wait", "0s")
@@ -77,7 +77,7 @@ class SparkClusterTest {
                 assertEquals(EXECUTORS, executors.size(), lender.status()::toString);
                 for (final LenderStatus.Client client : lender.status().clients()) {
                     assertEquals("batch", client.name());
-                    // Its tasks were two at a time.
+                    // The client's tasks ran two at a time.
                     assertTrue(client.leasedBytes() >= (long) CORES * Jobs.BLOCKS * Jobs.BLOCK_BYTES, client::toString);
                 }
 
@@ -91,7 +91,7 @@ class SparkClusterTest {
                                 .mapToLong(number -> (long) number * number)
                                 .sum(),
                         survived);
-                // What the dead one had is off the ledger; another has come in its place.
+                // The dead executor's leases are off the ledger; another executor has come in its place.
                 Leases.until(() -> !pids(lender.status()).containsAll(executors), lender::status);
                 Leases.until(() -> lender.status().clients().size() == EXECUTORS, lender::status);
                 final Set<Integer> left = pids(lender.status());

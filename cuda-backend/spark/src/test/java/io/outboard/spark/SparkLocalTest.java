@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The plugin in one process that is driver and executor, with a real lender. */
+/** Tests the plugin in one process that is driver and executor, with a real lender. */
 @Timeout(180)
 class SparkLocalTest {
 

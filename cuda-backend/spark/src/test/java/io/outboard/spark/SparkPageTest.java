@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** What docs/spark.md says, beside what is so. */
+/** Compares what docs/spark.md says with the code. */
 class SparkPageTest {
 
     private static final Pattern OPTION =
