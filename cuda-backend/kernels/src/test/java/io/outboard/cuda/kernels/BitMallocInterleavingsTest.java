@@ -14,16 +14,16 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * BitMalloc, for one thread and for those of a warp that come together, with the accesses of its threads in thousands
- * of orders, each fixed by a seed ({@code bit_interleavings.cpp}), of which each run tries a part: see {@link
- * io.outboard.core.Effort}.
+ * Tests BitMalloc, for one thread and for the threads of a warp that come together, with the accesses of its threads in
+ * thousands of orders, each fixed by a seed ({@code bit_interleavings.cpp}), of which each run tries a part: see
+ * {@link io.outboard.core.Effort}.
  */
 @Tag("thorough")
 class BitMallocInterleavingsTest {
 
     private static final Path FOLDER = Path.of("target/bit-interleavings");
     private static final String WARPS = "warps";
-    /** Of scenarios that take up to 35 seconds where nothing else runs. */
+    /** The limit of scenarios that take up to 35 seconds where nothing else runs. */
     private static final long LIMIT_SECONDS = 240;
 
     private static CpuProgram unchecked;
@@ -57,13 +57,13 @@ class BitMallocInterleavingsTest {
         run(unchecked, threads, "null", 1_000, 400);
     }
 
-    /** Over the ends of words and hints, behind tails, wherever a search begins. */
+    /** The search finds blocks over the ends of words and hints, and behind tails, wherever it begins. */
     @TestOfBoth
     void shouldFindWhatIsThere(final String threads) {
         run(unchecked, threads, "pattern", 20_000, 2_000);
     }
 
-    /** What a search missed is found by the next, and not taken for hopeless. */
+    /** A block that one search missed is found by the next, and not taken for hopeless. */
     @TestOfBoth
     void shouldNotRefuseForGoodWhatIsFreedBesideASearch(final String threads) {
         run(unchecked, threads, "hopeless", 10_000, 1_000);
@@ -74,13 +74,13 @@ class BitMallocInterleavingsTest {
         run(unchecked, threads, "rows", 2_500, 250);
     }
 
-    /** A word on its way up is not taken for gone. */
+    /** A search doesn't take a word that moves up for one that is gone. */
     @Test
     void shouldNotMissWhatAnotherSearchPromotes() {
         unchecked.run(LIMIT_SECONDS, "alone", "promoted", "24401", "24600");
     }
 
-    /** Loads may read what has been overwritten, where nothing that was acquired says otherwise. */
+    /** Loads may read what has been overwritten, unless an acquire forbids it. */
     @ParameterizedTest
     @CsvSource({"mix, 3000", "null, 3000", "hopeless, 5000", "rows, 2000"})
     void shouldHoldInAWeakMemory(final String scenario, final long seeds) {
@@ -93,7 +93,8 @@ class BitMallocInterleavingsTest {
     }
 
     /**
-     * What lives long beside what doesn't: once all had been divided, most of the heap was free and lists were refused.
+     * Long-lived blocks lie beside short-lived ones: once everything had been divided, most of the heap was free and
+     * lists were refused.
      */
     @ParameterizedTest
     @CsvSource({"0, small, 3, 6", "1, large, 1, 1", "2, apart, 1, 20"})
@@ -115,7 +116,7 @@ class BitMallocInterleavingsTest {
         unchecked.trySeeds(LIMIT_SECONDS, "alone", "comb", 3);
     }
 
-    /** Whoever noted it for another size. */
+    /** A refusal is remembered, even if it was noted for another size. */
     @TestOfBoth
     void shouldNotSearchAgainForWhatWasRefused(final String threads) {
         run(unchecked, threads, "refused", 300, 100);
@@ -133,11 +134,12 @@ class BitMallocInterleavingsTest {
     }
 
     /**
-     * Of bugs that were. In their order: units of a claim that was none; a search that hid a hint for a moment; one
-     * that ended early and noted that nothing was there; a lost row; a block over the end of a granule; a thread
-     * refused for what others wanted; the rest of a granule that nobody was told of; a word that stayed whole out of
-     * sight, twice; a null after words had been promoted. The last was the test's own: another slot guessed between the
-     * calls it counted. Where accesses have changed since, they are seeds as others.
+     * The seeds showed bugs that were fixed, in this order: units of a claim that didn't exist; a search that hid a
+     * hint for a moment; a search that ended early and noted that nothing was there; a lost row; a block over the end
+     * of a granule; a thread refused for what others wanted; the rest of a granule that nobody was told of; a word that
+     * stayed whole out of sight, twice; a null after words had been promoted. The last was the test's own: another slot
+     * guessed between the calls that the test counted. Where accesses have changed since, these seeds are like any
+     * others.
      */
     @ParameterizedTest
     @CsvSource({
@@ -158,7 +160,7 @@ class BitMallocInterleavingsTest {
         checked.run(LIMIT_SECONDS, threads, scenario, seed, seed);
     }
 
-    /** A warp's threads wait for each other on fibers, which takes its time: fewer seeds for them. */
+    /** Tries seeds, fewer for warps, since the threads of a warp wait for each other on fibers, which takes long. */
     private static void run(
             final CpuProgram program,
             final String threads,

@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Buffers before BitMalloc and CUDA's own allocator, coalesced or not, with many threads ({@code buffered-threads.cu}).
- * The CPU twin is {@link BufferedTest}.
+ * Tests buffers before BitMalloc and CUDA's own allocator, coalesced or not, with many threads
+ * ({@code buffered-threads.cu}). The twin without a GPU is {@link BufferedTest}.
  */
 @Tag("gpu")
 class BufferedGpuTest {
@@ -31,10 +31,10 @@ class BufferedGpuTest {
     private static final int LARGEST_BYTES = 1000;
     private static final int LIST_BYTES = 16;
 
-    /** 41 classes of 4 queues of 16. */
+    /** The most blocks that buffers keep: 41 classes of 4 queues of 16. */
     private static final long MOST_KEPT = 41 * 4 * 16;
 
-    /** The headers before what is coalesced and kept, and some. */
+    /** The size of the headers before blocks that are coalesced and kept, rounded up. */
     private static final long HEADER_BYTES = 64;
 
     private static final long IMPOSSIBLE_BYTES = 1L << 50;
@@ -111,7 +111,7 @@ class BufferedGpuTest {
         return blocks.run("tryOne", variant, 1, heap.parameter(), Pointer.to(queues), word(bytes), blocks.counts());
     }
 
-    /** A request for what there can't be empties the buffers. */
+    /** Checks that all blocks are freed; a request for an impossible size empties the buffers first. */
     private void assertGivenBack(final String variant, final DeviceHeap heap) {
         assertEquals(Counts.of(0, 1), tryOne(variant, heap, IMPOSSIBLE_BYTES));
         if (!isCuda(variant)) {
@@ -131,7 +131,7 @@ class BufferedGpuTest {
         }
     }
 
-    /** Buffers are emptied all the time, while others fill them. */
+    /** Buffers are emptied all the time, while other threads fill them. */
     @ParameterizedTest
     @ValueSource(strings = {"BitMalloc", "CoalescedBitMalloc"})
     void shouldKeepBlocksApartWhereThereIsTooLittle(final String variant) {

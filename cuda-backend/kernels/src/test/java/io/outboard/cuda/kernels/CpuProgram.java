@@ -17,15 +17,17 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 
-/** The in-kernel allocators compiled for the CPU: a program made of a C++ source in {@code src/test/cuda}. */
+/** A program runs the in-kernel allocators on the CPU; it is compiled from a C++ source in {@code src/test/cuda}. */
 final class CpuProgram {
 
-    /** For the compiler: of a part of the seeds, more of it costs more time there than it saves. */
+    /** The compiler's optimisation. With a part of the seeds, more of it takes longer in the compiler than it saves. */
     static final String OPTIMISATION = Effort.isLong() ? "-O2" : "-Og";
 
     private static final Path SOURCES = Path.of("src/test/cuda");
     private static final long COMPILE_SECONDS = 120;
-    /** One program after another, so that the tests of the first run while the others are made. */
+    /**
+     * The compiler makes one program after another, so that the tests of the first run while the others are compiled.
+     */
     private static final Executor COMPILER = Executors.newSingleThreadExecutor(task -> {
         final Thread thread = new Thread(task, "compiler");
         thread.setDaemon(true);
@@ -33,7 +35,7 @@ final class CpuProgram {
     });
 
     private final Path program;
-    /** Why there is no program; empty if there is one. */
+    /** The reason why there is no program; empty if there is one. */
     private final CompletableFuture<String> obstacle;
 
     /** Starts the compiler; {@code options} are for g++. */
@@ -43,8 +45,8 @@ final class CpuProgram {
     }
 
     /**
-     * Tries seeds of a scenario, all of 1 to {@code seeds} or a part of them ({@link Effort}); what fails says which
-     * seed it was, and how to try it again.
+     * Tries seeds of a scenario, all of 1 to {@code seeds} or a part of them ({@link Effort}). A failure names its
+     * seed, and how to try it again.
      */
     void trySeeds(final long limitSeconds, final String who, final String scenario, final long seeds) {
         final Effort.Seeds part = Effort.seeds(seeds);
@@ -52,8 +54,8 @@ final class CpuProgram {
     }
 
     /**
-     * Fails with what the program says if it doesn't end well and in time. Skips the test where there can be no such
-     * program: it needs Linux, g++ and the sanitizers of its options.
+     * Runs the program, and fails with its output if it doesn't end well and in time. Skips the test where there can be
+     * no such program: it needs Linux, g++ and the sanitizers of its options.
      */
     void run(final long limitSeconds, final String... arguments) {
         final String reason = obstacle.join();
@@ -69,7 +71,7 @@ final class CpuProgram {
         if (!System.getProperty("os.name").equals("Linux")) {
             return "skipped, needs Linux";
         }
-        // The compiler may be missing, or a sanitizer's library, or not work here: an empty program shows it.
+        // The compiler or a sanitizer's library may be missing, or not work here: compiling an empty program shows it.
         final Path empty = Path.of(program + "-empty");
         final Path emptySource = Path.of(empty + ".cpp");
         try {
@@ -96,7 +98,10 @@ final class CpuProgram {
         return Run.of(COMPILE_SECONDS, Path.of("g++"), arguments.toArray(String[]::new));
     }
 
-    /** A command that was run, and what it said. Status -1: it didn't start, or didn't end in time. */
+    /**
+     * A run is a command with its exit status and its output. The status is -1 if the command didn't start, or didn't
+     * end in time.
+     */
     private record Run(String command, int status, String said) {
 
         static Run of(final long limitSeconds, final Path program, final String... arguments) {
@@ -107,7 +112,7 @@ final class CpuProgram {
                 final Path output = Files.createTempFile("outboard", ".txt");
                 final ProcessBuilder builder =
                         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
-                // What the scenarios themselves leave behind is of no interest, and the search needs rights.
+                // Leaks of the scenarios themselves don't matter, and the search for leaks needs rights.
                 builder.environment().put("ASAN_OPTIONS", "detect_leaks=0");
                 final Process process = builder.start();
                 try {

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The in-kernel allocators with the accesses of their threads in thousands of orders, each fixed by a seed
+ * Tests the in-kernel allocators with the accesses of their threads in thousands of orders, each fixed by a seed
  * ({@code interleavings.cpp}), of which each run tries a part: see {@link io.outboard.core.Effort}.
  */
 @Tag("thorough")
@@ -49,31 +49,34 @@ class DeviceAllocatorInterleavingsTest {
         run(unchecked, allocator, "null", 10_000);
     }
 
-    /** Free memory that searches once passed: a chunk before it was joined with it. */
+    /** Searches once missed free memory that was joined with the chunk before it. */
     @TestOfEachList
     void shouldFindWhatBecomesPartOfAChunkBeforeIt(final DeviceAllocator allocator) {
         run(unchecked, allocator, "joined", 50_000);
     }
 
-    /** Free memory that the upper levels once didn't show: its word there had been empty for a moment. */
+    /** The upper levels once didn't show free memory whose word had been empty for a moment. */
     @TestOfEachList
     void shouldFindWhatIsOpenedInAWordThatBecameEmpty(final DeviceAllocator allocator) {
         run(unchecked, allocator, "emptied", 100_000);
     }
 
-    /** Free memory of a word whose bit above a thread clears, since it uses up what was open there. */
+    /**
+     * The free memory is in a word whose bit in the level above a thread clears, since the thread uses up what was open
+     * there.
+     */
     @TestOfEachList
     void shouldFindWhatIsOpenedInAWordThatIsUsedUp(final DeviceAllocator allocator) {
         run(unchecked, allocator, "moved", 100_000);
     }
 
-    /** Once a single call found out that thousands of words had been used up: 8,000 accesses and more. */
+    /** A single call once found out that thousands of words had been used up, which took 8,000 accesses and more. */
     @TestOfEachList
     void shouldNotNeedMoreAccessesWhileAHeapFills(final DeviceAllocator allocator) {
         run(unchecked, allocator, "fill", 5);
     }
 
-    /** Memory orders: loads that may read what was overwritten, where nothing that was acquired says otherwise. */
+    /** Memory orders are tested: loads may read what was overwritten, unless an acquire forbids it. */
     @TestOfEachList
     void shouldHoldWhereLoadsReadWhatWasOverwritten(final DeviceAllocator allocator) {
         run(unchecked, allocator, "weak-mix", 10_000);
@@ -83,14 +86,14 @@ class DeviceAllocatorInterleavingsTest {
         run(unchecked, allocator, "weak-moved", 20_000);
     }
 
-    /** Once all threads waited for one that had added too much and not taken it back. */
+    /** All threads once waited for one that had added too much and not subtracted it again. */
     @ParameterizedTest
     @EnumSource(names = {"ATOMIC_MALLOC", "AW_MALLOC"})
     void shouldNotWaitForAStalledThread(final DeviceAllocator allocator) {
         run(unchecked, allocator, "stalled", 20_000);
     }
 
-    /** Once a search came by a chunk's new end before the chunk there was in sight. */
+    /** A search once came by a chunk's new end before the chunk there could be seen. */
     @ParameterizedTest
     @CsvSource({"C_MALLOC, 151472", "CM_MALLOC, 309718"})
     void shouldPassSeedsThatFailed(final DeviceAllocator allocator, final String seed) {

@@ -15,13 +15,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The in-kernel allocators on CPU threads ({@code stress.cpp}), built plainly and with sanitizers. Each scenario names
- * the faults of published allocators that it guards against: 1 dead headers, 2 memory order, 3 out of memory, 4 32
- * bits, 5 alignment, 6 merging, 7 groups of a warp, 8 misuse.
+ * Runs the in-kernel allocators on CPU threads ({@code stress.cpp}), built plainly and with sanitizers. Each scenario
+ * names the faults of published allocators that it guards against: 1 dead headers, 2 memory order, 3 out of memory, 4
+ * 32 bits, 5 alignment, 6 merging, 7 groups of a warp, 8 misuse.
  *
- * <p>Threads run all at once, stalled now and then before they touch what they share, or in turns that the seed
- * decides. What fails in turns fails again with the same command; the rest may need some tries. By default a quarter of
- * the cases, without a sanitizer and with one of them, is in turn; {@code -Plong -Doutboard.long=8} has all, with eight
+ * <p>Threads run either all at once, sometimes stalled before they touch what they share, or in turns that the seed
+ * decides. A failure in turns can be repeated with the same command; others may need some tries. By default a quarter
+ * of the cases run, without a sanitizer and with one of them; {@code -Plong -Doutboard.long=8} runs all, with eight
  * seeds.
  */
 @Tag("thorough")
@@ -31,18 +31,21 @@ class DeviceAllocatorStressTest {
     private static final int THREADS = 8;
     private static final String STALLED = "2000";
     private static final String IN_TURNS = "turns";
-    /** Of a scenario that takes two seconds at most. */
+    /** The limit of a scenario that takes two seconds at most. */
     private static final long LIMIT_SECONDS = 60;
 
-    /** One case in so many; no multiple of the number of sanitizers, so that each case meets each of them. */
+    /**
+     * The share of cases in a run is one in this many; it is no multiple of the number of sanitizers, so that each case
+     * meets each of them.
+     */
     private static final int CASES_PART = 4;
 
     private static final Map<Build, CpuProgram> PROGRAMS = new EnumMap<>(Build.class);
 
     enum Build {
-        // More optimisation costs more time in the compiler than it saves here.
+        // More optimisation takes longer in the compiler than it saves here.
         PLAIN(1, "-O1", STALLED, IN_TURNS),
-        // In turns no two threads race.
+        // No two threads race when they run in turns.
         THREAD_SANITIZER(4, "-O0 -g -fsanitize=thread", STALLED),
         THREAD_SANITIZER_CHECKED(10, "-O0 -g -fsanitize=thread -DOUTBOARD_CHECKED", STALLED),
         ADDRESS_SANITIZER(
@@ -62,7 +65,7 @@ class DeviceAllocatorStressTest {
             return options.contains(option);
         }
 
-        /** The plain one, and a sanitizer's or all. */
+        /** Returns the plain build, and that of one sanitizer or of all. */
         static List<Build> ofThisRun() {
             final List<Build> sanitizers = List.of(THREAD_SANITIZER, THREAD_SANITIZER_CHECKED, ADDRESS_SANITIZER);
             final List<Build> builds = new ArrayList<>(List.of(PLAIN));
@@ -76,7 +79,8 @@ class DeviceAllocatorStressTest {
     }
 
     /**
-     * What {@code stress.cpp} offers. Operations are for one thread without coalescing; 0 where there is no such case.
+     * The scenarios are those of {@code stress.cpp}. The first number of operations is for threads without coalescing,
+     * the second with it; 0 where there is no such case.
      */
     enum Scenario {
         MIX("1, 2, 5, 6, 7", 3000, 200),
@@ -108,7 +112,7 @@ class DeviceAllocatorStressTest {
             if (coalesced && coalescedOperations == 0) {
                 return false;
             }
-            // DeviceAllocatorInterleavingsTest and BitMallocInterleavingsTest try far more orders of these.
+            // DeviceAllocatorInterleavingsTest and BitMallocInterleavingsTest try far more orders of these cases.
             if (build == Build.PLAIN && order.equals(IN_TURNS) && !coalesced && allocator.canFree()) {
                 return false;
             }
@@ -116,7 +120,8 @@ class DeviceAllocatorStressTest {
             if (this == TOGETHER && !order.equals(IN_TURNS)) {
                 return false;
             }
-            // Only its checked build knows a second free. And it may refuse what fits, for a moment (bit_search.cuh).
+            // BitMalloc detects a second free only in its checked build. It may also refuse a block that fits, for a
+            // moment (bit_search.cuh).
             final boolean bits = allocator.paperName().equals("BitMalloc");
             final boolean needsChecks = this == CARELESS || (this == MISUSE && bits);
             if ((oneThread && build.has("thread")) || (needsChecks && !build.has("OUTBOARD_CHECKED"))) {

@@ -74,7 +74,7 @@ class DeviceHeadersTest {
         assertTrue(Files.readString(folder.resolve("kernel.ptx")).contains(".entry touch("));
     }
 
-    /** The exit code; -1 if there is no such program. */
+    /** Returns the exit code; -1 if there is no such program. */
     private int run(final String... command) throws InterruptedException {
         try {
             return new ProcessBuilder(command)

@@ -23,9 +23,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * In-kernel heaps and each allocator, with kernels that use them. The CPU twin is {@link DeviceHeapTest}. A heap is
- * made before the kernels, as the driver's limit for {@code CUDA_MALLOC} can't be raised once one that allocates has
- * run.
+ * Tests in-kernel heaps and each allocator, with kernels that use them. The twin without a GPU is
+ * {@link DeviceHeapTest}. A heap is made before the kernels, since the driver's limit for {@code CUDA_MALLOC} can't be
+ * raised once a kernel that allocates has run.
  */
 @Tag("gpu")
 class DeviceHeapGpuTest {
@@ -36,10 +36,10 @@ class DeviceHeapGpuTest {
 
     private final CUdeviceptr memory = new CUdeviceptr();
 
-    /** An allocator with or without coalescing, and its checked build where there is one. */
+    /** A variant is an allocator with or without coalescing, or its checked build where there is one. */
     record Variant(DeviceAllocator allocator, boolean coalesced, boolean checked) {
 
-        /** Whether the host can look into the heap, and a free does something. */
+        /** Returns whether the host can read the heap's state, and a free does something. */
         boolean isList() {
             return allocator.canFree() && allocator != DeviceAllocator.CUDA_MALLOC;
         }
@@ -61,17 +61,17 @@ class DeviceHeapGpuTest {
         return all().filter(Variant::isList);
     }
 
-    /** Those that tell a second free, and a pointer into a block. */
+    /** Returns the variants that detect a second free, and a pointer into a block. */
     static Stream<Variant> strict() {
         return lists().filter(each -> each.allocator() != DeviceAllocator.BIT_MALLOC || each.checked());
     }
 
-    /** The default allocator. */
+    /** Returns the variants of the default allocator. */
     static Stream<Variant> bits() {
         return lists().filter(each -> each.allocator() == DeviceAllocator.BIT_MALLOC);
     }
 
-    /** Those that say when there is no more. */
+    /** Returns the variants that report when there is no more memory. */
     static Stream<Variant> bounded() {
         return all().filter(each -> each.isList() || each.allocator() == DeviceAllocator.ATOMIC_MALLOC);
     }
@@ -133,7 +133,7 @@ class DeviceHeapGpuTest {
         }
     }
 
-    /** Once, whoever was served for a warp was served from the first lane's heap, and freed into it. */
+    /** A thread that was served for a warp was once served from the first lane's heap, and freed into it. */
     @ParameterizedTest
     @MethodSource("all")
     void shouldServeLanesOfAWarpFromHeapsOfTheirOwn(final Variant variant) {
@@ -152,7 +152,7 @@ class DeviceHeapGpuTest {
 
     /**
      * Groups of cooperative groups, and masks of votes alone, fail here where they are linked: threads get memory of
-     * others, or hang. The heap is half full, so some threads search for longer, which parts those of a warp.
+     * others, or hang. The heap is half full, so some threads search longer, which separates the threads of a warp.
      */
     @ParameterizedTest
     @MethodSource("lists")
@@ -175,7 +175,7 @@ class DeviceHeapGpuTest {
         }
     }
 
-    /** What is freed joins, whatever was there before: the whole of a fresh heap can be had again. */
+    /** Freed memory joins, whatever was there before: the whole of a fresh heap can be allocated again. */
     @ParameterizedTest
     @MethodSource("bits")
     void shouldServeTheLargestRequestAfterAnyHistory(final Variant variant) {
@@ -296,7 +296,7 @@ class DeviceHeapGpuTest {
             final DeviceHeapStatistics before = heap.statistics();
 
             kernels.freeOne(heap, held[0]);
-            // Inside a block, not aligned, the tables, before and after the heap.
+            // The addresses are inside a block, not aligned, in the tables, and before and behind the heap.
             kernels.freeOne(heap, held[1] + 16);
             kernels.freeOne(heap, held[1] + 1);
             kernels.freeOne(heap, heap.address());

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the host does, over a fake driver; {@link DeviceHeapGpuTest} has the kernels. */
+/** Tests the host's part, over a fake driver; {@link DeviceHeapGpuTest} tests the kernels. */
 class DeviceHeapTest {
 
     private static final long MEMORY = 0x7f00_0000_0000L;
@@ -107,7 +107,7 @@ class DeviceHeapTest {
                         .toList());
     }
 
-    /** The last argument of the format, as bits: free memory in bitmaps, and where blocks start. */
+    /** The last argument of the format is a set of bits: free memory in bitmaps, and where blocks start. */
     @Test
     void shouldBeForTheDefaultAllocatorAndItsCheckedBuild() {
         final DeviceHeapBuilder builder = DeviceHeap.over(MEMORY, HEAP_BYTES);
@@ -149,7 +149,7 @@ class DeviceHeapTest {
         assertEquals(before + 1, cuda.streams().synchronizations());
     }
 
-    /** Each call of the driver that the making needs may fail. */
+    /** Each call of the driver that makes the heap may fail. */
     @Test
     void shouldLeaveNothingWhenItCannotBeMade() {
         boolean failed = true;
@@ -229,7 +229,7 @@ class DeviceHeapTest {
     void shouldGiveTheScratchMemoryBackWhenAScanFails() {
         try (DeviceHeap heap = inPool().build(driver)) {
             final long usedBefore = cuda.usedBytes(0);
-            // Lookup and launch of both kernels, and the copy.
+            // The calls are lookup and launch of both kernels, and the copy.
             for (int call = 1; call <= 3; call++) {
                 kernels.failAt(call, CUresult.CUDA_ERROR_LAUNCH_FAILED);
                 assertThrows(CudaFailureException.class, heap::statistics);
@@ -301,7 +301,7 @@ class DeviceHeapTest {
         assertEquals(8 << 20, limit[0]);
     }
 
-    /** The block isn't lost then: the heap can be closed when the capture has ended. */
+    /** The heap's block isn't lost: the heap can be closed when the capture has ended. */
     @Test
     void shouldStayOpenIfItCannotWaitBecauseOfACapture() {
         final DeviceHeap heap = inPool().build(driver);

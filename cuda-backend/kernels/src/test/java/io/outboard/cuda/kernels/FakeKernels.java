@@ -16,7 +16,9 @@ import jcuda.NativePointerObject;
 import jcuda.Pointer;
 import jcuda.driver.CUresult;
 
-/** Modules and launches without a GPU: keeps what was loaded and launched, and fails on demand. */
+/**
+ * Modules and launches are simulated without a GPU: the fake records what was loaded and launched, and fails on demand.
+ */
 final class FakeKernels implements KernelCalls {
 
     static final int MULTIPROCESSORS = 7;
@@ -33,18 +35,18 @@ final class FakeKernels implements KernelCalls {
     private int callsUntilFailure = Integer.MAX_VALUE;
     private int failureCode;
 
-    /** Lets the n-th call from now fail, counting from 1, and no other. */
+    /** Makes the n-th call from now fail, counting from 1, and no other. */
     void failAt(final int call, final int code) {
         callsUntilFailure = call;
         failureCode = code;
     }
 
-    /** Calls that were made before the one that fails, or all. */
+    /** Returns whether the call that should fail was reached. */
     boolean hasFailed() {
         return callsUntilFailure <= 0;
     }
 
-    /** Lets every text with that in it be newer than the driver. */
+    /** Makes every text that contains {@code part} newer than the driver. */
     void refuse(final String part) {
         refused.add(part);
     }
@@ -53,17 +55,17 @@ final class FakeKernels implements KernelCalls {
         log = compilerLog;
     }
 
-    /** Modules and links that exist. */
+    /** Returns how many modules and links exist. */
     int live() {
         return modules.size() + links.size();
     }
 
-    /** Texts of the modules, of linked ones all that were linked. */
+    /** Returns the texts of the modules; for a linked module, all that were linked. */
     List<String> loaded() {
         return List.copyOf(modules.values());
     }
 
-    /** Each as {@code name<<<blocks, threads>>>[arguments]}. */
+    /** Returns the launches, each as {@code name<<<blocks, threads>>>[arguments]}. */
     List<String> launches() {
         return launches;
     }

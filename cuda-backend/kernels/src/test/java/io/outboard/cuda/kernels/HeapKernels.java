@@ -11,13 +11,13 @@ import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
-/** The kernels of {@code heap-threads.cu} on a GPU, linked with an allocator, and what they count. */
+/** Runs the kernels of {@code heap-threads.cu} on a GPU, linked with an allocator, and reads what they count. */
 final class HeapKernels implements AutoCloseable {
 
     static final int BLOCK_THREADS = 256;
 
     /**
-     * A kernel that takes longer hangs, and every later call would wait for it: all that is left is to end the process.
+     * The time after which a kernel counts as hanging. Every later call would wait for it, so the process has to end.
      */
     private static final long LIMIT_NS = 60_000_000_000L;
 
@@ -41,7 +41,7 @@ final class HeapKernels implements AutoCloseable {
         succeed(JCudaDriver.cuMemsetD8(counts, (byte) 0, (long) COUNTS * Long.BYTES));
     }
 
-    /** What the threads of all kernels so far have seen. */
+    /** The counts say what the threads of all kernels so far have seen. */
     record Counts(long served, long servedBytes, long nulls, long misaligned, long overwritten) {}
 
     Counts counts() {
@@ -78,7 +78,7 @@ final class HeapKernels implements AutoCloseable {
         run("holdAligned", threads, word(heap.address()), word(largestBytes), word(rounds), Pointer.to(counts));
     }
 
-    /** As many threads as make whole blocks. */
+    /** Lets threads allocate until nothing is left, and frees everything. {@code threads} must make whole blocks. */
     void exhaust(final DeviceHeap heap, final int threads, final int bytes) {
         final CUdeviceptr lists = pointers(threads);
         run("exhaust", threads, word(heap.address()), word(bytes), Pointer.to(lists), Pointer.to(counts));
@@ -102,7 +102,10 @@ final class HeapKernels implements AutoCloseable {
         run(module, name, kernel, threads, arguments);
     }
 
-    /** Runs a kernel of a module, called by a name where it hangs, with so many threads or as many as fill blocks. */
+    /**
+     * Runs a kernel of a module with a number of threads, rounded up to whole blocks; messages about a kernel that
+     * hangs have its name.
+     */
     static void run(
             final KernelModule module,
             final String name,
@@ -124,12 +127,14 @@ final class HeapKernels implements AutoCloseable {
         succeed(code);
     }
 
-    /** As long as any parameter; the kernel reads what it needs, the lower bytes first. */
+    /**
+     * Returns a parameter of 8 bytes, the longest there is; the kernel reads as many of the lower bytes as it needs.
+     */
     static Pointer word(final long value) {
         return Pointer.to(new long[] {value});
     }
 
-    /** Device memory for so many pointers, null at first. */
+    /** Returns device memory for {@code count} pointers, null at first. */
     static CUdeviceptr pointers(final int count) {
         final CUdeviceptr pointers = new CUdeviceptr();
         succeed(JCudaDriver.cuMemAlloc(pointers, (long) count * Long.BYTES));

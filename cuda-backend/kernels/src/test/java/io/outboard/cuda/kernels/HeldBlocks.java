@@ -9,10 +9,13 @@ import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.JCudaDriver;
 
-/** Memory for a heap on a GPU, and kernels that hold blocks of it and count what they see ({@code held.cuh}). */
+/** Holds memory for a heap on a GPU, with kernels that hold its blocks and count what they see ({@code held.cuh}). */
 final class HeldBlocks implements AutoCloseable {
 
-    /** As in other tests: the limit of the driver's heap can't be raised once a kernel has used it. */
+    /**
+     * The heap's size is the same as in other tests, since the limit of the driver's heap can't be raised once a kernel
+     * has used it.
+     */
     static final long HEAP_BYTES = 64L << 20;
 
     private static final int ALL_COUNTS = 5;
@@ -21,10 +24,10 @@ final class HeldBlocks implements AutoCloseable {
     private final CUdeviceptr counts = new CUdeviceptr();
     private final KernelModule module;
 
-    /** What threads have seen since the last time. */
+    /** The counts say what threads have seen since the last call. */
     record Counts(long served, long nulls, long misaligned, long overwritten, long late) {
 
-        /** Of threads that saw nothing wrong. */
+        /** Returns the counts of threads that saw nothing wrong. */
         static Counts of(final long served, final long nulls) {
             return new Counts(served, nulls, 0, 0, 0);
         }
@@ -36,7 +39,7 @@ final class HeldBlocks implements AutoCloseable {
         succeed(JCudaDriver.cuMemsetD8(memory, (byte) 0xA5, HEAP_BYTES));
         succeed(JCudaDriver.cuMemAlloc(counts, (long) ALL_COUNTS * Long.BYTES));
         succeed(JCudaDriver.cuMemsetD8(counts, (byte) 0, (long) ALL_COUNTS * Long.BYTES));
-        // The driver wants to know the size of its heap before the kernels.
+        // The driver has to know the size of its heap before the kernels are loaded.
         heap(DeviceAllocator.CUDA_MALLOC, HEAP_BYTES).close();
         module = KernelModule.load(kernels, GpuProgram.text(kernels + ".ptx.gz"));
     }
@@ -47,12 +50,12 @@ final class HeldBlocks implements AutoCloseable {
                 .build();
     }
 
-    /** The last argument of kernels. */
+    /** Returns the last argument of kernels. */
     Pointer counts() {
         return Pointer.to(counts);
     }
 
-    /** Runs a kernel of a variant, with so many threads or as many as fill blocks. */
+    /** Runs a kernel of a variant with a number of threads, rounded up to whole blocks. */
     Counts run(final String kernel, final String variant, final int threads, final NativePointerObject... arguments) {
         HeapKernels.run(module, variant, kernel + variant, threads, arguments);
         final long[] values = new long[ALL_COUNTS];

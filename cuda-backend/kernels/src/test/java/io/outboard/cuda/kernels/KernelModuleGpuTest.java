@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Loading and linking by the driver. The CPU twin is {@link KernelModuleTest}. */
+/** Tests loading and linking by the driver. The twin without a GPU is {@link KernelModuleTest}. */
 @Tag("gpu")
 class KernelModuleGpuTest {
 
@@ -41,7 +41,7 @@ class KernelModuleGpuTest {
         Gpu.require();
     }
 
-    /** The example of the README, its list seen from the device. */
+    /** The kernel is the example of the README, with its list as the device sees it. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldBuildALinkedListInAKernel(final boolean coalesced) {
@@ -83,13 +83,13 @@ class KernelModuleGpuTest {
         }
     }
 
-    /** As messages say it. */
+    /** Returns a module's name in messages. */
     private static String nameOf(final KernelModule module) {
         return messageOf(assertThrows(IllegalArgumentException.class, () -> module.function("other")))
                 .replace("kernel=other must be a kernel of the module ", "");
     }
 
-    /** The driver itself refuses what it is given as too new, and takes what NVRTC made. */
+    /** The driver itself refuses a text that is too new, and accepts what NVRTC made. */
     @Test
     void shouldLinkWhatNvrtcCompiles() {
         NvrtcTest.compile(DevicePtx.of(DeviceAllocator.CF_MALLOC.paperName(), true, false));

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Over a fake driver; {@link KernelModuleGpuTest} has the real one. */
+/** Tests modules over a fake driver; {@link KernelModuleGpuTest} uses the real one. */
 class KernelModuleTest {
 
     private static final DevicePtx OURS = DevicePtx.of(DeviceAllocator.CFM_MALLOC.paperName(), true, false);
@@ -44,7 +44,7 @@ class KernelModuleTest {
         cuda.setDevice(0);
     }
 
-    /** The first time JCuda's class fails to load, and from then on it is missing. */
+    /** The first time, JCuda's class fails to load; from then on it is missing. */
     @Test
     void shouldSayEachTimeThatThereIsNoGpu() {
         Gpu.requireNone();
@@ -193,7 +193,7 @@ class KernelModuleTest {
                 KernelLink.wrongFunctions(List.of(ours, user)));
     }
 
-    /** So that the message of a link that fails is right about what nvcc makes. */
+    /** The message of a failed link must be right about the code that nvcc makes. */
     @Test
     void shouldSeeThatTheExampleNeedsAnAllocatorAndNothingElse() {
         final String example = GpuProgram.text("linked-list.ptx.gz");

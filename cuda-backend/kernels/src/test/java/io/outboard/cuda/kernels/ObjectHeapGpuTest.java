@@ -16,7 +16,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Objects that kernels make, visit and destroy ({@code object-threads.cu}). The CPU twin is {@code objects.cpp}. */
+/**
+ * Tests objects that kernels make, visit and destroy ({@code object-threads.cu}). The twin without a GPU is
+ * {@code objects.cpp}.
+ */
 @Tag("gpu")
 class ObjectHeapGpuTest {
 
@@ -30,7 +33,7 @@ class ObjectHeapGpuTest {
     private KernelModule module;
     private ObjectHeap heap;
 
-    /** What threads have seen since the last time. */
+    /** The counts say what threads have seen since the last call. */
     record Counts(long made, long nulls, long visited, long sum, long overwritten, long destroyed) {}
 
     @BeforeEach
@@ -115,7 +118,7 @@ class ObjectHeapGpuTest {
         endAll();
     }
 
-    /** What a kernel makes once, by an object or none of a type each thread: two warps of 32 share a block of 64. */
+    /** Each thread makes an object of a type or none: two warps of 32 must share a block of 64. */
     @Test
     void shouldFillBlocksThatWarpsMakeOneObjectEachIn() {
         final int warps = 2048;
@@ -128,7 +131,7 @@ class ObjectHeapGpuTest {
         endAll();
     }
 
-    /** Which waits for nobody, and leaves no slot. */
+    /** A refused request waits for nobody, and leaves no slot taken. */
     @Test
     void shouldEndWhenThereIsNoMore() {
         module.launch("makeAll", 64, BLOCK_THREADS, stream, heap.parameter(), Pointer.to(counts));
@@ -145,7 +148,7 @@ class ObjectHeapGpuTest {
         endAll();
     }
 
-    /** In a heap that is full most of the time, so that blocks change their types. */
+    /** The heap is full most of the time, so that blocks change their types. */
     @Test
     void shouldKeepCountWhileObjectsComeAndGo() {
         long alive = make(200_000, 1).made();

@@ -11,8 +11,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * {@code ObjectHeap} with the accesses of its threads in thousands of orders, each fixed by a seed ({@code
- * objects.cpp}), of which each run tries a part: see {@link io.outboard.core.Effort}.
+ * Tests {@code ObjectHeap} with the accesses of its threads in thousands of orders, each fixed by a seed
+ * ({@code objects.cpp}), of which each run tries a part: see {@link io.outboard.core.Effort}.
  */
 @Tag("thorough")
 class ObjectHeapInterleavingsTest {
@@ -62,8 +62,8 @@ class ObjectHeapInterleavingsTest {
     }
 
     /**
-     * Heaps of exactly so many blocks, types with exactly so many slots: {@code object_borders.cpp}. The first seed is
-     * 0.
+     * Heaps have an exact number of blocks, and types an exact number of slots: {@code object_borders.cpp}. The first
+     * seed is 0.
      */
     @ParameterizedTest
     @CsvSource({
@@ -79,8 +79,8 @@ class ObjectHeapInterleavingsTest {
     }
 
     /**
-     * Of bugs that were: threads that share a place, one of which had got nothing, left a block that isn't there as a
-     * guess.
+     * The seeds showed bugs that were fixed: threads that share a place, one of which had got nothing, left a block
+     * that doesn't exist as a guess.
      */
     @ParameterizedTest
     @CsvSource({"warps, mix, 3237", "warps, turns, 10962"})
@@ -88,7 +88,7 @@ class ObjectHeapInterleavingsTest {
         program.run(LIMIT_SECONDS, threads, scenario, seed, seed);
     }
 
-    /** Of the program's types. */
+    /** The types are the program's. */
     @Test
     void shouldLayFieldsOutAsKernelsDo() {
         final Map<String, int[]> types = new LinkedHashMap<>();
@@ -102,7 +102,7 @@ class ObjectHeapInterleavingsTest {
         program.run(LIMIT_SECONDS, layoutOf(types));
     }
 
-    /** Of types with 64, 63, 17, 16, 15 objects in a block, and one. */
+    /** The types have 64, 63, 17, 16 and 15 objects in a block, and one. */
     @Test
     void shouldCountSlotsAsKernelsDo() {
         final Map<String, int[]> types = new LinkedHashMap<>();

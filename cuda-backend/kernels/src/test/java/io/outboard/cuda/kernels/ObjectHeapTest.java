@@ -23,14 +23,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the host does, over a fake driver; {@link ObjectHeapGpuTest} has the kernels. */
+/** Tests the host's part, over a fake driver; {@link ObjectHeapGpuTest} tests the kernels. */
 class ObjectHeapTest {
 
     private static final long MEMORY = 0x7f00_0000_0000L;
     private static final long HEAP_BYTES = 1L << 20;
     private static final long BLOCKS = 1000;
 
-    /** Where the control block has its number of blocks, in words of 8 bytes. */
+    /** The place of the number of blocks in the control block, in words of 8 bytes. */
     private static final int BLOCKS_AT = 2;
 
     private final FakeCuda cuda = new FakeCuda(1);
@@ -133,7 +133,7 @@ class ObjectHeapTest {
         }
     }
 
-    /** Each call of the driver that the making needs may fail. */
+    /** Each call of the driver that makes the heap may fail. */
     @Test
     void shouldLeaveNothingWhenItCannotBeMade() {
         boolean failed = true;

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Lanes of a warp with heaps of their own, on fibers, and the sizes of a heap: see {@code heaps.cpp}. */
+/** Tests lanes of a warp with heaps of their own, on fibers, and the sizes of a heap: see {@code heaps.cpp}. */
 @Tag("thorough")
 class SeparateHeapsTest {
 
@@ -20,7 +20,7 @@ class SeparateHeapsTest {
         program = new CpuProgram("heaps.cpp", Path.of("target/heaps/heaps"), "-Og");
     }
 
-    /** Whoever is served for the warp: once, with the first lane's heap for all. */
+    /** A thread that is served for the warp once used the first lane's heap for all. */
     @ParameterizedTest
     @ValueSource(strings = {"BitMalloc", "AtomicMalloc", "Coalesced", "Buffered", "WarpArena", "ObjectHeap"})
     void shouldServeEachLaneOfItsOwnHeap(final String allocator) {

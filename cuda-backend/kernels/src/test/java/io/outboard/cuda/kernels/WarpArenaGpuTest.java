@@ -14,8 +14,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Arenas of many warps over BitMalloc and CUDA's own allocator ({@code arena-threads.cu}). The CPU twin is {@link
- * WarpArenaTest}.
+ * Tests arenas of many warps over BitMalloc and CUDA's own allocator ({@code arena-threads.cu}). The twin without a GPU
+ * is {@link WarpArenaTest}.
  */
 @Tag("gpu")
 class WarpArenaGpuTest {
@@ -75,14 +75,14 @@ class WarpArenaGpuTest {
         }
     }
 
-    /** With chunks for a few threads' calls, for those of a warp, and for many. */
+    /** Chunks are large enough for a few threads' calls, for those of a warp, or for many. */
     @ParameterizedTest
     @CsvSource({"BitMalloc, 512", "BitMalloc, 4096", "BitMalloc, 16384", "CudaMalloc, 512", "CudaMalloc, 4096"})
     void shouldKeepScratchOfManyWarpsApartAndFreeAllOfIt(final String allocator, final long chunkBytes) {
         try (DeviceHeap heap = heap(allocator, HEAP_BYTES)) {
             final Counts used = use(heap, chunkBytes, 10);
 
-            // A half of the warps, and a third of the threads of the others, ask three times of four.
+            // Half of the warps, and a third of the threads of the other warps, ask three times of four.
             assertTrue(used.served() > 10L * CALLS * THREADS * 2 / 3 / 2, used::toString);
             assertEquals(Counts.of(used.served(), 0), used);
             assertAllFree(heap);

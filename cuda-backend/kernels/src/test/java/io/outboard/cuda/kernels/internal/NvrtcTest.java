@@ -13,10 +13,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Needs no GPU, but mostly libnvrtc.so.12 and the headers of a CUDA toolkit. */
+/** Tests NVRTC, which needs no GPU, but mostly libnvrtc.so.12 and the headers of a CUDA toolkit. */
 public class NvrtcTest {
 
-    /** Each header is in one of these at least. */
+    /** Returns texts that together have each header at least once. */
     static Stream<DevicePtx> some() {
         return Stream.of(
                 DevicePtx.HEAP,
@@ -33,11 +33,11 @@ public class NvrtcTest {
     void shouldCompileWhatTheJarHasAsPtx(final DevicePtx ptx) {
         final String text = compile(ptx);
 
-        // The same functions for callers from outside.
+        // Both have the same functions for callers from outside.
         assertEquals(entries(ptx.text()), entries(text));
     }
 
-    /** What the NVRTC of this machine makes, or skips the test. */
+    /** Returns what the NVRTC of this machine makes, or skips the test. */
     public static String compile(final DevicePtx ptx) {
         try {
             return new Nvrtc().compile(ptx);

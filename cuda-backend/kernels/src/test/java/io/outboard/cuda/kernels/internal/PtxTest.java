@@ -28,7 +28,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** PTX of the jar is checked in, so it may be older than its sources; {@code ptx.sh} says what the hash in it is of. */
+/**
+ * Tests that the PTX of the jar, which is in git, is no older than its sources; {@code ptx.sh} says what the hash in it
+ * is of.
+ */
 public class PtxTest {
 
     private static final Path ROOT = root();
@@ -40,7 +43,7 @@ public class PtxTest {
     private static final int MOST_FILES = 24;
     private static final String REMEDY = ": run cuda-backend/ptx.sh, where nvcc is, and commit what it makes";
 
-    /** A file and what it must have been made from. */
+    /** A file and the source that it must have been made from. */
     record Made(Path ptx, Path source) {
 
         @Override
@@ -92,14 +95,14 @@ public class PtxTest {
     @MethodSource("all")
     void shouldNotNameTheMachineThatMadeIt(final Made made) throws IOException {
         for (final String line : linesOf(made.ptx())) {
-            // A path may only follow the slashes of a comment.
+            // Slashes may only begin a comment, since others would be in paths.
             assertFalse(
                     line.replace("//", "").replace("cuda-backend/ptx.sh", "").contains("/"), line);
             assertFalse(line.contains("\t.file") || line.contains("Compiler Build ID"), line);
         }
     }
 
-    /** Tests and benchmarks have theirs made where they run. */
+    /** Tests and benchmarks make their PTX where they run. */
     @Test
     void shouldHaveNoOtherPtxAmongSources() throws IOException {
         final List<Path> there = new ArrayList<>();
@@ -128,7 +131,7 @@ public class PtxTest {
         assertTrue(there.size() <= MOST_FILES, there.size() + " files must be <= " + MOST_FILES);
     }
 
-    /** One file does for them, coalesced or not. */
+    /** A single file serves such an allocator, coalesced or not. */
     @Test
     void shouldKnowWhichAllocatorsJoinRequestsAnyway() throws IOException {
         final Set<String> joining = new HashSet<>();
@@ -152,7 +155,7 @@ public class PtxTest {
                 "headers.txt" + REMEDY);
     }
 
-    /** In the order of their names; none if there is no such folder. */
+    /** Returns the files in the order of their names; none if there is no such folder. */
     public static List<Path> files(final Path folder, final String ending) {
         if (!Files.exists(folder)) {
             return List.of();
