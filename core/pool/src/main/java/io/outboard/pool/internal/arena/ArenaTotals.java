@@ -1,6 +1,7 @@
 package io.outboard.pool.internal.arena;
 
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
 /**
@@ -12,9 +13,9 @@ import java.util.function.ToLongFunction;
 public final class ArenaTotals {
 
     /** This is linked ahead, since bytes in use are added up while a block is on its way out, which mustn't be lost. */
-    private static final ToLongFunction<Arena> USED_BYTES = Arena::usedBytes;
+    private static final ToLongFunction<ArenaCounters> USED_BYTES = ArenaCounters::usedBytes;
 
-    private final Arenas arenas;
+    private final Supplier<ArenaCounters[]> arenas;
     private final AtomicLong heldBytes = new AtomicLong();
     private final AtomicLong mappings = new AtomicLong();
     private final AtomicLong movedBytes = new AtomicLong();
@@ -22,13 +23,13 @@ public final class ArenaTotals {
     /** The most bytes that were found in use at once. */
     private final AtomicLong peakUsedBytes = new AtomicLong();
 
-    ArenaTotals(final Arenas arenas) {
+    ArenaTotals(final Supplier<ArenaCounters[]> arenas) {
         this.arenas = arenas;
     }
 
-    private long sum(final ToLongFunction<Arena> number) {
+    private long sum(final ToLongFunction<ArenaCounters> number) {
         long sum = 0;
-        for (final Arena arena : arenas.all()) {
+        for (final ArenaCounters arena : arenas.get()) {
             sum += number.applyAsLong(arena);
         }
         return sum;
@@ -39,15 +40,15 @@ public final class ArenaTotals {
     }
 
     public long limboBytes() {
-        return sum(Arena::limboBytes);
+        return sum(ArenaCounters::limboBytes);
     }
 
     public long allocations() {
-        return sum(Arena::allocations);
+        return sum(ArenaCounters::allocations);
     }
 
     public long frees() {
-        return sum(Arena::frees);
+        return sum(ArenaCounters::frees);
     }
 
     public long liveBlocks() {
@@ -57,7 +58,7 @@ public final class ArenaTotals {
 
     /**
      * Returns the most bytes that were in use: exact with one arena, which counts it; with several the most that any
-     * call of this has found, see {@link Arena}.
+     * call of this has found, see {@link ArenaCounters}.
      */
     public long peakUsedBytes() {
         return peakUsedBytes(0);
@@ -67,7 +68,7 @@ public final class ArenaTotals {
     public long peakUsedBytes(final long moreBytes) {
         final long usedBytes = usedBytes();
         // The first arena's peak is that of the time when it was alone.
-        final long peakBytes = Math.max(usedBytes, arenas.arena(0).peakUsedBytes());
+        final long peakBytes = Math.max(usedBytes, arenas.get()[0].peakUsedBytes());
         if (peakBytes > peakUsedBytes.get()) {
             peakUsedBytes.accumulateAndGet(peakBytes, Math::max);
         }
@@ -79,7 +80,7 @@ public final class ArenaTotals {
      * whenever it was, and counts a block twice that one arena allocates and another frees.
      */
     public long takePeakNeeded() {
-        return sum(Arena::takePeakNeeded);
+        return sum(ArenaCounters::takePeakNeeded);
     }
 
     /** Returns the bytes of memory behind all segments. */

@@ -120,7 +120,7 @@ public final class Arenas {
         this.limboLimitBytes = limboLimitBytes;
         final int processors = Runtime.getRuntime().availableProcessors();
         mostArenas = Math.max(Math.max(1, spread), 1 + Math.min(MOST_ARENAS, processors));
-        totals = new ArenaTotals(this);
+        totals = new ArenaTotals(() -> all);
         do {
             newArena();
         } while (all.length < spread);
@@ -155,10 +155,6 @@ public final class Arenas {
 
     public Arena[] all() {
         return all;
-    }
-
-    Arena arena(final int number) {
-        return all[number];
     }
 
     public int count() {

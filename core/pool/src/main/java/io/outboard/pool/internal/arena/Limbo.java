@@ -1,9 +1,5 @@
 package io.outboard.pool.internal.arena;
 
-import io.outboard.pool.internal.guard.Fields;
-import io.outboard.pool.internal.guard.SpinLock;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -16,11 +12,13 @@ import org.jspecify.annotations.Nullable;
  *   first: batch 4, ready since its work has finished -> batch 7 -> batch 9 -> open batch
  * </pre>
  *
+ * <p>Batches are arrays, since blocks of an arena leave in the order in which they came. A list of entries, as a {@link
+ * StreamLimbo} has it, takes 21 ns more of CPU an operation with blocks of 256 bytes to 1 MiB, and 100 ns more with
+ * blocks of up to 4 KiB, of which 370,000 may wait (EPYC, 2026-11-28).
+ *
  * <p>Requires the arena's lock, which is this object, except for {@link #limboBytes()} and {@link #wantsAsking}.
  */
-abstract class Limbo extends SpinLock {
-
-    private static final VarHandle LIMBO = Fields.handle(MethodHandles.lookup(), "limboBytes", long.class);
+abstract class Limbo extends ArenaCounters {
 
     /**
      * A free asks the device when limbo has so many times what is in use. With a quarter of the slack as the only
@@ -77,9 +75,6 @@ abstract class Limbo extends SpinLock {
     /** Bytes in the open batch. */
     private long openBytes;
 
-    /** Bytes in all batches, and in blocks of this arena in streams' limbo. Written by {@link #LIMBO}. */
-    private long limboBytes;
-
     /** An open batch with more bytes is closed. {@link Arenas} writes this and the next three. */
     volatile long closedAbove = Long.MAX_VALUE;
 
@@ -100,15 +95,6 @@ abstract class Limbo extends SpinLock {
     Limbo(final Breakage breakage, final Progress progress) {
         super(breakage);
         this.progress = progress;
-    }
-
-    public final long limboBytes() {
-        return (long) LIMBO.getOpaque(this);
-    }
-
-    /** Counts bytes that came into limbo, or left it. */
-    final void countLimbo(final long moreBytes) {
-        LIMBO.setOpaque(this, limboBytes + moreBytes);
     }
 
     /** Returns whether the device had better be asked. The thread that learns it first asks. */
@@ -134,7 +120,7 @@ abstract class Limbo extends SpinLock {
         openBytes += sizeBytes;
         if (openBytes > closedAbove || batch.count == Batch.BLOCKS) {
             closeBatch();
-            wantsAsking = !isReady && limboBytes > enough();
+            wantsAsking = !isReady && limboBytes() > enough();
         } else if (slackBytes == 0) {
             wantsAsking = !isReady;
         }
@@ -153,8 +139,6 @@ abstract class Limbo extends SpinLock {
         final long byHeld = Math.min(unused / 2, slackBytes);
         return Math.max(Math.max(askedAbove, byHeld), Math.min(byUse, byRoom));
     }
-
-    abstract long usedBytes();
 
     abstract long heldBytes();
 
@@ -219,6 +203,5 @@ abstract class Limbo extends SpinLock {
         isReady = false;
         open.count = 0;
         openBytes = 0;
-        LIMBO.setOpaque(this, 0L);
     }
 }

@@ -30,7 +30,9 @@ final class RemoteFrees {
      */
     static final class Batch {
 
-        final @Nullable Segment[] segments = new Segment[BLOCKS];
+        /** The id of each block's segment in the receiver's arena. */
+        final int[] segments = new int[BLOCKS];
+
         final long[] addresses = new long[BLOCKS];
         int count;
 
@@ -40,8 +42,8 @@ final class RemoteFrees {
         @Nullable
         Batch next;
 
-        void add(final Segment segment, final long address, final long sizeBytes) {
-            segments[count] = segment;
+        void add(final int segmentId, final long address, final long sizeBytes) {
+            segments[count] = segmentId;
             addresses[count++] = address;
             bytes += sizeBytes;
         }
@@ -92,7 +94,10 @@ final class RemoteFrees {
 
     private static final VarHandle INBOX = Fields.handle(MethodHandles.lookup(), "inbox", Batch.class);
 
-    private final Arenas arenas;
+    /** The arena's number. */
+    private final int number;
+
+    private final Empty emptyBatches;
 
     /** For each other arena the batch of its blocks that were freed here, or null. */
     private final @Nullable Batch[] outbox;
@@ -103,46 +108,41 @@ final class RemoteFrees {
     /** The batches that were taken out of the inbox. */
     private @Nullable Batch unpacking;
 
-    RemoteFrees(final Arenas arenas, final int mostArenas) {
-        this.arenas = arenas;
+    RemoteFrees(final int number, final int mostArenas, final Empty emptyBatches) {
+        this.number = number;
+        this.emptyBatches = emptyBatches;
         outbox = new Batch[mostArenas];
     }
 
     // Sending
 
-    /** Returns a batch that has room for another block of this owner. Takes the host memory that it needs. */
-    Batch batchFor(final Arena owner) {
-        Batch batch = outbox[owner.number];
+    /** Returns a batch that has room for another block of the receiver. Takes the host memory that it needs. */
+    Batch batchFor(final RemoteFrees receiver) {
+        Batch batch = outbox[receiver.number];
         if (batch == null) {
-            batch = arenas.emptyBatches.take();
-            outbox[owner.number] = batch;
+            batch = emptyBatches.take();
+            outbox[receiver.number] = batch;
         }
         return batch;
     }
 
     /** Sends the batch that {@link #batchFor} returned if it is full or has many bytes; returns whether it did. */
-    boolean sendIfDue(final Arena owner, final Batch batch) {
+    boolean sendIfDue(final RemoteFrees receiver, final Batch batch) {
         final boolean due = batch.count == BLOCKS || batch.bytes >= SENT_FROM_BYTES;
         if (due) {
-            send(owner, batch);
+            send(receiver);
         }
         return due;
     }
 
-    /** Sends all batches that aren't empty. */
-    void send() {
-        for (int i = 0; i < outbox.length; i++) {
-            final Batch batch = outbox[i];
-            if (batch != null && batch.count > 0) {
-                send(arenas.arena(i), batch);
-            }
+    /** Sends the receiver's batch if it isn't empty. */
+    void send(final RemoteFrees receiver) {
+        final Batch batch = outbox[receiver.number];
+        if (batch != null && batch.count > 0) {
+            // In this order an error shows at once, since a batch would be sent twice; the other way it would be lost.
+            receiver.receive(batch);
+            outbox[receiver.number] = null;
         }
-    }
-
-    private void send(final Arena owner, final Batch batch) {
-        // In this order an error shows at once, since a batch would be sent twice; the other way it would be lost.
-        owner.remoteFrees.receive(batch);
-        outbox[owner.number] = null;
     }
 
     // Receiving
@@ -176,11 +176,9 @@ final class RemoteFrees {
 
     /** Tells that the last block was taken from the batch that {@link #arrived} returned. */
     void taken(final Batch batch) {
-        // The segment is forgotten, too, since it may be given back soon.
-        batch.segments[--batch.count] = null;
-        if (batch.count == 0) {
+        if (--batch.count == 0) {
             unpacking = batch.next;
-            arenas.emptyBatches.give(batch);
+            emptyBatches.give(batch);
         }
     }
 
