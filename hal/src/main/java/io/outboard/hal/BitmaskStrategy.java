@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * (2024), section III-B, with summaries of the bits after Springer (DynaSOAr, 2019), section 3.
  *
  * <p>The bits belong to the <em>boundaries</em> between granules, of which n granules have n + 1 ({@code
- * docs/errata.md} says why not to the granules, as in the paper): a bit is
- * 0 if a block in use lies on both sides of the boundary, else 1.
+ * docs/errata.md} says why not to the granules, as in the paper): a bit is 0 if a block in use lies on both sides of
+ * the boundary, else 1.
  *
  * <pre>
  *   boundary   0   1   2   3   4   5   6   7   8   9  10
@@ -47,9 +47,9 @@ import org.jspecify.annotations.Nullable;
  * which has no bound but the region: stretches in use cost a word for 64 nodes of 512 granules and more, however small
  * the blocks; where free blocks that are too small lie everywhere, every word is read once, or one for 64 nodes if the
  * request is large. Host memory: 1.57 % of the region with granules of 8 bytes, 0.05 % with 256, whatever lives in it,
- * and half of that again from the first block on that is retired;
- * {@link StrategyOptions#maxBlocks} means nothing here, and no {@link BlockTableFullException} is thrown. When nothing
- * fits, {@link #NO_SPACE}, and only then: whatever fits between blocks in use is granted.
+ * and half of that again from the first block on that is retired; {@link StrategyOptions#maxBlocks} means nothing here,
+ * and no {@link BlockTableFullException} is thrown. When nothing fits, {@link #NO_SPACE}, and only then: whatever fits
+ * between blocks in use is granted.
  */
 public final class BitmaskStrategy extends AbstractStrategy {
 

@@ -15,17 +15,14 @@ import org.jspecify.annotations.Nullable;
  * The arenas of a pool, the home of each thread among them, and the place of each segment.
  *
  * <p>At first there is one arena, the home of every thread. Where threads often wait for an arena's lock, one of them
- * moves to another arena,
- * which is made if there are fewer than processors. So arenas exist only where threads contend, and a single thread
- * sees one.
+ * moves to another arena, which is made if there are fewer than processors. So arenas exist only where threads contend,
+ * and a single thread sees one.
  *
  * <p>A thread's home is looked up by the thread's number, since a thread-local value would cost something for each of a
- * million virtual
- * threads. Threads whose numbers differ by a multiple of {@link #SLOTS} share a home.
+ * million virtual threads. Threads whose numbers differ by a multiple of {@link #SLOTS} share a home.
  *
  * <p>Safe for any number of threads. The monitor guards which arenas and segments there are. A thread may take it while
- * it holds arenas'
- * locks, and takes no lock under it.
+ * it holds arenas' locks, and takes no lock under it.
  */
 public final class Arenas {
 

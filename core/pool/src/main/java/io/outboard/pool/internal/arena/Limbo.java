@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The limbo of an arena: blocks that were freed while the device may still be using them, in batches that wait for one
- * mark each; see
- * {@link Progress}. The arena extends this class, so that all that an operation needs lies in one object.
+ * mark each; see {@link Progress}. The arena extends this class, so that all that an operation needs lies in one
+ * object.
  *
  * <pre>
  *   first: batch 4, ready since its work has finished -> batch 7 -> batch 9 -> open batch

@@ -14,10 +14,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>Safe for any number of threads: the lock, which is this object, guards all that isn't public. A thread that puts a
- * block in or takes it
- * out holds the lock of the block's arena, too, so that no block is in between; no other lock is taken under this one.
- * Takes some 90 bytes of
- * host memory a block, and 2 KiB.
+ * block in or takes it out holds the lock of the block's arena, too, so that no block is in between; no other lock is
+ * taken under this one. Takes some 90 bytes of host memory a block, and 2 KiB.
  */
 public final class StreamLimbo extends SpinLock {
 
