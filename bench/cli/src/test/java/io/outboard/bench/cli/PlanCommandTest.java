@@ -101,11 +101,18 @@ class PlanCommandTest {
         assertEquals(lines.size(), line);
     }
 
-    /** The region of a plan must be enough for the strategy that follows the plan, pass after pass. */
-    @Test
-    void shouldLetReplayFollowThePlanInARegionOfItsSize() throws Exception {
+    /**
+     * The region of a plan must be enough for the strategy that follows the plan, pass after pass, and is too small for
+     * TLSF. Neither search depends on the machine's speed: the first placement of the one trace is good enough, and the
+     * search for the other ends at the bound.
+     */
+    @ParameterizedTest
+    @CsvSource({"large, 2500, 0", "paper, 200, 86400"})
+    void shouldLetReplayFollowThePlanInARegionOfItsSize(
+            final String profile, final int operations, final String seconds) throws Exception {
+        TraceWriter.writeHpTrace(Profiles.named(profile, operations), trace);
         final Path file = folder.resolve("step.plan");
-        CommandRun.of("plan", trace.toString(), "--out", file.toString(), "--seconds", "0.5");
+        CommandRun.of("plan", trace.toString(), "--out", file.toString(), "--seconds", seconds);
         final long regionBytes = Plan.read(file).regionBytes();
         final String[] command = {
             "replay",
