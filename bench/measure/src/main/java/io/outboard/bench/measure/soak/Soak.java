@@ -95,7 +95,7 @@ final class Soak<B> {
 
     /** Runs the soak; {@code progress} hears from time to time how many seconds have passed. */
     Result run(final LongConsumer progress) throws InterruptedException {
-        final long start = System.nanoTime();
+        final long start = clock.nowNs();
         final ExecutorService executor = Executors.newFixedThreadPool(settings.threads());
         try {
             final List<Future<Long>> results = new ArrayList<>();
@@ -104,10 +104,10 @@ final class Soak<B> {
                 results.add(executor.submit(() -> work(seed)));
             }
             final long lengthNs = (long) (settings.seconds() * 1e9);
-            while (!over && System.nanoTime() - start < lengthNs) {
+            while (!over && clock.nowNs() - start < lengthNs) {
                 TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
                 look();
-                progress.accept(TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start));
+                progress.accept(TimeUnit.NANOSECONDS.toSeconds(clock.nowNs() - start));
             }
             over = true;
             final boolean ended = results.stream().map(this::join).reduce(true, Boolean::logicalAnd);
@@ -115,7 +115,7 @@ final class Soak<B> {
             final PoolStatistics last = ended ? finish(executor) : shared.statistics();
             return new Result(
                     settings,
-                    (System.nanoTime() - start) / 1e9,
+                    (clock.nowNs() - start) / 1e9,
                     operations,
                     shared.peakLiveBytes(),
                     peakHeldBytes,

@@ -8,6 +8,7 @@ import io.outboard.pool.DeviceWork;
 import io.outboard.pool.PoolStatistics;
 import io.outboard.pool.ReusePolicy;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -20,18 +21,21 @@ class SoakTest {
         return new SoakSettings(2, SECONDS, policy, "tlsf", SoakSettings.defaultLimitBytes(2), -1);
     }
 
-    /** Returns a clock that begins where many kernels are launched: the first half second has none. */
+    /**
+     * Returns a clock on which each look takes a microsecond, so that a soak is an amount of work on any machine. It
+     * begins where many kernels are launched: the first half second has none.
+     */
     private static SoakClock clock() {
-        final long start = SoakClock.SYSTEM.nowNs() - 1_000_000_000;
+        final AtomicLong time = new AtomicLong(1_000_000_000);
         return new SoakClock() {
             @Override
             public long nowNs() {
-                return SYSTEM.nowNs() - start;
+                return time.addAndGet(1_000);
             }
 
             @Override
             public void waitUntil(final long timeNs) {
-                SYSTEM.waitUntil(timeNs + start);
+                time.accumulateAndGet(timeNs, Math::max);
             }
         };
     }
