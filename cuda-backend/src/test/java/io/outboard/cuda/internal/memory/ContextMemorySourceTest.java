@@ -3,17 +3,24 @@ package io.outboard.cuda.internal.memory;
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.MemoryUser;
 import io.outboard.core.Region;
 import io.outboard.cuda.driver.CudaFailureException;
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
 import jcuda.runtime.cudaError;
 import org.junit.jupiter.api.Test;
 
 class ContextMemorySourceTest {
 
     private static final long REGION_BYTES = 4L << 20;
+
+    /** The number of collections that are tried; one is enough unless something else keeps the object for a moment. */
+    private static final int MOST_COLLECTIONS = 20;
 
     private final FakeCuda cuda = new FakeCuda(2);
     private final StreamCaptures captures = new StreamCaptures();
@@ -78,5 +85,32 @@ class ContextMemorySourceTest {
         assertAll(
                 () -> assertEquals(REGION_BYTES, cuda.usedBytes(1), "all but the first"),
                 () -> assertThrows(IllegalStateException.class, () -> source.take(1)));
+    }
+
+    /** A pool that is lost without having been closed must not stay in memory for as long as its source. */
+    @Test
+    void shouldNotKeepAUserThatIsLost() {
+        final Reference<MemoryUser> user = addUser();
+
+        for (int i = 0; i < MOST_COLLECTIONS && user.get() != null; i++) {
+            System.gc();
+        }
+
+        assertNull(user.get());
+    }
+
+    /** Adds a user, which only the source knows once this method has returned. */
+    private Reference<MemoryUser> addUser() {
+        final MemoryUser user = new MemoryUser() {
+            @Override
+            public void giveBack(final long bytes) {}
+
+            @Override
+            public long usedBytes() {
+                return 0;
+            }
+        };
+        source.addUser(user);
+        return new WeakReference<>(user);
     }
 }
