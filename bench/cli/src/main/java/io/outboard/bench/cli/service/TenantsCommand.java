@@ -120,8 +120,8 @@ public final class TenantsCommand implements Callable<Integer> {
             throw new WrongUseException("--limit=" + limit + " must be >= 4MiB, and <= 1TiB for each tenant's peak");
         }
         final List<Tenancy.Tenant> tenants = List.of(
-                new Tenancy.Tenant("day", scaled(day, peakBytes, folder.resolve("day"))),
-                new Tenancy.Tenant("night", scaled(night, peakBytes, folder.resolve("night"))));
+                new Tenancy.Tenant("day", scaled("DAY", day, peakBytes, folder.resolve("day"))),
+                new Tenancy.Tenant("night", scaled("NIGHT", night, peakBytes, folder.resolve("night"))));
         final Tenancy tenancy = new Tenancy(device, tenants, rounds);
         final PrintWriter out = spec.commandLine().getOut();
         final List<Tenancy.Result> results = new ArrayList<>();
@@ -157,8 +157,9 @@ public final class TenantsCommand implements Callable<Integer> {
      * Writes the trace, scaled to that peak, to a file for the tenant, because the user's file may be a pipe that can
      * be read only once.
      */
-    private Path scaled(final Path file, final long peakBytes, final Path copy) throws IOException {
-        final Trace trace = TraceReader.read(file);
+    private Path scaled(final String argument, final Path file, final long peakBytes, final Path copy)
+            throws IOException {
+        final Trace trace = TraceReader.read(file, argument);
         final long leastBytes = TraceScale.leastPeakBytes(trace);
         if (leastBytes > peakBytes) {
             throw new WrongUseException("--limit=" + limit + " must leave " + file + " a peak of " + leastBytes

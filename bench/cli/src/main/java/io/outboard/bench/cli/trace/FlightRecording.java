@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class FlightRecording {
 
+    /** The rule of an option that names a pool. */
+    static final String NAMES_ONE = " must name one of the pools recorded";
+
     private static final byte[] MAGIC = {'F', 'L', 'R', 0};
     private static final long SECOND_NANOS = 1_000_000_000;
 
@@ -59,7 +62,8 @@ final class FlightRecording {
             final int maximumOperations,
             final int maximumSlots,
             final @Nullable Owners owners,
-            final @Nullable String pool)
+            final @Nullable String pool,
+            final String ruleForSeveral)
             throws IOException {
         final TimedRows rows =
                 new TimedRows(maximumOperations, maximumSlots, owners, problem -> content.error("events", problem));
@@ -68,7 +72,7 @@ final class FlightRecording {
             while (recording.hasMoreEvents()) {
                 reader.add(recording.readEvent());
             }
-            reader.checkPools(content);
+            reader.checkPools(content, ruleForSeveral);
         } catch (final TraceFormatException e) {
             throw e;
         } catch (final IOException | RuntimeException e) {
@@ -80,7 +84,7 @@ final class FlightRecording {
         return rows.toTrace(content.fileName(), List.of());
     }
 
-    private void checkPools(final TraceContent content) throws TraceFormatException {
+    private void checkPools(final TraceContent content, final String ruleForSeveral) throws TraceFormatException {
         if (!hasAllocations) {
             throw content.error(
                     "events", "the recording must hold io.outboard.Allocation, which has to be enabled for it");
@@ -88,8 +92,7 @@ final class FlightRecording {
         if (pool == null ? pools.size() > 1 : !pools.contains(pool)) {
             throw content.error(
                     "events",
-                    "--pool" + (pool == null ? "" : "=" + pool) + " must name one of the pools recorded: "
-                            + String.join(", ", pools));
+                    (pool == null ? ruleForSeveral : "--pool=" + pool + NAMES_ONE) + ": " + String.join(", ", pools));
         }
     }
 

@@ -52,6 +52,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TraceReader {
 
+    /** What is wrong if a recording has several pools and the command's {@code --pool} isn't given. */
+    private static final String NAMES_POOL = "--pool" + FlightRecording.NAMES_ONE;
+
     private TraceReader() {}
 
     /**
@@ -66,6 +69,26 @@ public final class TraceReader {
      */
     public static Trace read(final Path file) throws IOException {
         return read(file, Trace.maximumOperations(), Trace.maximumLiveBlocks());
+    }
+
+    /**
+     * Reads a file as {@link #read(Path)} does, for a command without an option that names a pool.
+     *
+     * @param file path of the trace
+     * @param argument what the command calls the file; an error names it if the file is a JFR recording of several
+     *     pools
+     * @return the trace
+     * @throws TraceFormatException as {@link #read(Path)}
+     * @throws IOException if reading fails
+     */
+    public static Trace read(final Path file, final String argument) throws IOException {
+        return read(
+                file,
+                Trace.maximumOperations(),
+                Trace.maximumLiveBlocks(),
+                null,
+                null,
+                argument + " must be a recording of one pool, not of several");
     }
 
     /**
@@ -95,11 +118,11 @@ public final class TraceReader {
      */
     public static Trace read(final Path file, final @Nullable Owners owners, final @Nullable String pool)
             throws IOException {
-        return read(file, Trace.maximumOperations(), Trace.maximumLiveBlocks(), owners, pool);
+        return read(file, Trace.maximumOperations(), Trace.maximumLiveBlocks(), owners, pool, NAMES_POOL);
     }
 
     static Trace read(final Path file, final int maximumOperations, final int maximumSlots) throws IOException {
-        return read(file, maximumOperations, maximumSlots, null, null);
+        return read(file, maximumOperations, maximumSlots, null, null, NAMES_POOL);
     }
 
     private static Trace read(
@@ -107,7 +130,8 @@ public final class TraceReader {
             final int maximumOperations,
             final int maximumSlots,
             final @Nullable Owners owners,
-            final @Nullable String pool)
+            final @Nullable String pool,
+            final String ruleForSeveral)
             throws IOException {
         Objects.requireNonNull(file, "file");
         try (TraceContent content = new TraceContent(file)) {
@@ -115,7 +139,8 @@ public final class TraceReader {
                 throw content.error("byte 0", "the file must hold a trace, and is empty");
             }
             if (FlightRecording.startsWithMagic(content)) {
-                return FlightRecording.read(file, content, maximumOperations / 2, maximumSlots, owners, pool);
+                return FlightRecording.read(
+                        file, content, maximumOperations / 2, maximumSlots, owners, pool, ruleForSeveral);
             }
             if (pool != null) {
                 throw content.error("byte 0", "--pool=" + pool + " must go with a JFR recording");

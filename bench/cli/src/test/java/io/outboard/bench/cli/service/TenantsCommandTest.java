@@ -13,6 +13,7 @@ import io.outboard.bench.cli.trace.Profiles;
 import io.outboard.bench.cli.trace.Trace;
 import io.outboard.bench.cli.trace.TraceFormatException;
 import io.outboard.bench.cli.trace.TraceWriter;
+import io.outboard.bench.cli.trace.TwoPools;
 import io.outboard.service.LendingDevice;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -151,7 +152,26 @@ class TenantsCommandTest {
                 () -> assertRefused("--limit=2MiB must be >= 4MiB", "--limit=2MiB"),
                 () -> assertRefused("must leave " + crowd + " a peak of 2560000 bytes", crowd, "--limit=4MiB"),
                 () -> assertThrows(
-                        TraceFormatException.class, () -> command(rubbish).call()));
+                        TraceFormatException.class,
+                        () -> command(rubbish, rubbish).call()));
+    }
+
+    /** The command has no option that names a pool. */
+    @Test
+    void shouldRefuseARecordingOfSeveralPools() throws IOException {
+        requireLeases();
+        final Path file = folder.resolve("two.jfr");
+        TwoPools.record(file, "a", "b");
+
+        assertAll(
+                () -> assertRefusedRecording("DAY must be a recording of one pool, not of several: a, b", file, day),
+                () -> assertRefusedRecording("NIGHT must be a recording of one pool, not of several: a, b", day, file));
+    }
+
+    private void assertRefusedRecording(final String problem, final Path first, final Path second) {
+        final TraceFormatException thrown = assertThrows(
+                TraceFormatException.class, () -> command(first, second).call());
+        assertTrue(String.valueOf(thrown.getMessage()).endsWith("events: " + problem), thrown.getMessage());
     }
 
     private static long[] allocations(final int count, final int length) {
@@ -162,9 +182,9 @@ class TenantsCommandTest {
         return operations;
     }
 
-    private static TenantsCommand command(final Path file, final String... options) {
+    private static TenantsCommand command(final Path first, final Path second, final String... options) {
         final TenantsCommand command = new TenantsCommand();
-        final List<String> all = new ArrayList<>(List.of(file.toString(), file.toString()));
+        final List<String> all = new ArrayList<>(List.of(first.toString(), second.toString()));
         all.addAll(List.of(options));
         if (all.stream().noneMatch(option -> option.startsWith("--device"))) {
             all.add("--device=memory");
@@ -178,7 +198,7 @@ class TenantsCommandTest {
     }
 
     private static void assertRefused(final String message, final Path file, final String... options) {
-        final TenantsCommand command = command(file, options);
+        final TenantsCommand command = command(file, file, options);
 
         final WrongUseException refused = assertThrows(WrongUseException.class, command::call);
 

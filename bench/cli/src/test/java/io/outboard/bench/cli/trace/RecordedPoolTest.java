@@ -10,7 +10,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.VirtualMemorySource;
 import io.outboard.pool.Pool;
-import io.outboard.pool.PoolBuilder;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -103,35 +102,10 @@ class RecordedPoolTest {
         assertArrayEquals(addresses, replay(trace));
     }
 
-    private Path recordTwoPools(final String firstName, final String secondName) throws IOException {
-        final Path file = folder.resolve("two.jfr");
-        try (Recording recording = new Recording();
-                Pool first = named(firstName);
-                Pool second = named(secondName)) {
-            recording.enable("io.outboard.Allocation").withoutStackTrace();
-            recording.enable("io.outboard.Free").withoutStackTrace();
-            recording.start();
-            final long address = first.allocate(1 << 20);
-            for (int i = 0; i < 3; i++) {
-                second.free(second.allocate(1 << 10));
-            }
-            assertThrows(DeviceOutOfMemoryException.class, () -> second.allocate(1 << 25));
-            first.free(address);
-            recording.stop();
-            recording.dump(file);
-        }
-        return file;
-    }
-
-    private static Pool named(final String name) {
-        final PoolBuilder builder = Pool.over(new VirtualMemorySource(1L << 32)).limitBytes(1 << 24);
-        return (name.isEmpty() ? builder : builder.name(name)).build();
-    }
-
-    /** The two pools use the same addresses. */
     @Test
     void shouldReadOnePoolOfAJfrRecording() throws IOException {
-        final Path file = recordTwoPools("a", "b");
+        final Path file = folder.resolve("two.jfr");
+        TwoPools.record(file, "a", "b");
 
         final Trace first = TraceReader.read(file, null, "a");
         final Trace second = TraceReader.read(file, new Owners(), "b");
@@ -154,8 +128,8 @@ class RecordedPoolTest {
     @Test
     void shouldNotTakeTheFailuresOfAPoolForThoseOfAnother() throws IOException {
         final Path file = folder.resolve("failing.jfr");
-        try (Pool first = named("a");
-                Pool second = named("b")) {
+        try (Pool first = TwoPools.named("a");
+                Pool second = TwoPools.named("b")) {
             final long old = second.allocate(1);
             try (Recording recording = new Recording()) {
                 recording.enable("io.outboard.Allocation").withoutStackTrace();
@@ -176,7 +150,8 @@ class RecordedPoolTest {
 
     @Test
     void shouldTellPoolsWithoutANameApart() throws IOException {
-        final Path file = recordTwoPools("", "");
+        final Path file = folder.resolve("two.jfr");
+        TwoPools.record(file, "", "");
 
         final String message = messageOf(file, null);
         final String[] pools = message.substring(message.indexOf('#')).split(", ", -1);

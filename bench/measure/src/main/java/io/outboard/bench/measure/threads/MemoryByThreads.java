@@ -123,7 +123,7 @@ public final class MemoryByThreads {
      */
     public void run() throws IOException, InterruptedException {
         final Path file = request.options().trace();
-        final Trace trace = file == null ? variants(1).get(0) : TraceReader.read(file);
+        final Trace trace = file == null ? variants(1).get(0) : TraceReader.read(file, "--trace");
         final List<Row> rows = new ArrayList<>();
         final int runs = request.strategies().size()
                 * request.policies().size()

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.bench.cli.CommandRun;
 import io.outboard.bench.cli.common.TextTable;
+import io.outboard.bench.cli.trace.TwoPools;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -121,6 +122,20 @@ class PoolThreadsCommandTest {
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         assertTrue(outcome.out().contains("\nrecorded.csv  shared  tlsf, STRICT        2"), outcome.out());
+    }
+
+    /** The command has no option that names a pool. */
+    @Test
+    void shouldRefuseARecordingOfSeveralPools() throws Exception {
+        final Path file = folder.resolve("two.jfr");
+        TwoPools.record(file, "a", "b");
+
+        final CommandRun outcome = run("--memory", "--trace", file.toString());
+
+        assertEquals(2, outcome.exitCode(), outcome.err());
+        assertEquals(
+                "outboard: " + file + ", events: --trace must be a recording of one pool, not of several: a, b",
+                outcome.err().strip());
     }
 
     @Test
