@@ -46,7 +46,12 @@ public record LenderStatus(String device, long limitBytes, long lentBytes, long 
      * @throws IOException as {@link LenderConnection#connect} does
      */
     public static LenderStatus of(final Path socket) throws IOException {
-        final Wire wire = Wire.open(LinuxCalls.find(), SocketFile.checked(socket));
+        return of(socket, Wire.ANSWER_MILLIS);
+    }
+
+    /** Asks a lender as {@link #of(Path)} does, and waits for each of its messages for so long. */
+    static LenderStatus of(final Path socket, final int answerMillis) throws IOException {
+        final Wire wire = Wire.open(LinuxCalls.find(), SocketFile.checked(socket), answerMillis);
         try {
             wire.hello("top", true);
             wire.send(Message.of(MessageType.LIST, 1));

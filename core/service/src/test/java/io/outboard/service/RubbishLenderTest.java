@@ -199,8 +199,8 @@ class RubbishLenderTest {
         isSilent = true;
         answers = List.of(WELCOME.toBytes());
 
-        final IOException e = assertThrows(IOException.class, () -> LenderStatus.of(socket));
+        final IOException e = assertThrows(IOException.class, () -> LenderStatus.of(socket, 100));
 
-        assertTrue(String.valueOf(e.getMessage()).contains("doesn't answer"), e::getMessage);
+        assertTrue(String.valueOf(e.getMessage()).contains("doesn't answer, after 100 ms"), e::getMessage);
     }
 }

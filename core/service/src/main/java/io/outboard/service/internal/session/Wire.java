@@ -16,18 +16,21 @@ import java.util.concurrent.TimeUnit;
  */
 public final class Wire {
 
+    /** The longest wait for an answer that a lender can give at once. */
+    public static final int ANSWER_MILLIS = 10_000;
+
     /** The longest wait to send. A lender reads at once, so one that doesn't read for so long is as good as gone. */
     private static final int SEND_MILLIS = 5_000;
 
-    private static final int ANSWER_MILLIS = 10_000;
-
     private final Linux linux;
     private final int socket;
+    private final int answerMillis;
     private boolean closed;
 
-    private Wire(final Linux linux, final int socket) {
+    private Wire(final Linux linux, final int socket, final int answerMillis) {
         this.linux = linux;
         this.socket = socket;
+        this.answerMillis = answerMillis;
     }
 
     /** A message that came has its descriptor with it, or {@link Linux#NONE}. */
@@ -35,7 +38,12 @@ public final class Wire {
 
     /** Connects, and checks that the lender runs as the same user. */
     public static Wire open(final Linux linux, final Path path) throws IOException {
-        final Wire wire = new Wire(linux, linux.socket(true));
+        return open(linux, path, ANSWER_MILLIS);
+    }
+
+    /** Connects as {@link #open(Linux, Path)} does, to wait for each answer for so long. */
+    public static Wire open(final Linux linux, final Path path, final int answerMillis) throws IOException {
+        final Wire wire = new Wire(linux, linux.socket(true), answerMillis);
         boolean done = false;
         try {
             linux.connect(wire.socket, path);
@@ -74,8 +82,8 @@ public final class Wire {
 
     /** Returns the next message, which must come soon, and without a descriptor. */
     public Message answer() throws IOException {
-        if (!await(ANSWER_MILLIS)) {
-            throw new IOException("the lender doesn't answer, after " + ANSWER_MILLIS + " ms");
+        if (!await(answerMillis)) {
+            throw new IOException("the lender doesn't answer, after " + answerMillis + " ms");
         }
         final Incoming incoming = receive();
         closeDescriptor(incoming.descriptor());
