@@ -39,6 +39,11 @@ public final class Effort {
         return TIMES != 0;
     }
 
+    /** Tells whether no check is left to other builds because of the time that it takes. */
+    public static boolean isThorough() {
+        return isLong() || Boolean.getBoolean("outboard.thorough");
+    }
+
     /** Returns consecutive seeds from 1 to {@code all}, which start anywhere; or all of them. */
     public static Seeds seeds(final long all) {
         return TIMES == 0 ? part(all, RANDOM) : new Seeds(1, all * TIMES);

@@ -8,26 +8,30 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Patterned blocks are a pool's blocks over a {@link MemfdMemorySource}. Each page has bytes that no other block or
- * page has. They are written when the block is handed out, and read again before it is freed. Confined to one thread.
+ * Patterned blocks are a pool's blocks over a {@link MemfdMemorySource}. Each piece of a block, such as a page, begins
+ * and ends with bytes that no other block or piece has. They are written when the block is handed out, and read again
+ * before it is freed. Confined to one thread.
  */
 final class PatternedBlocks {
 
-    private static final long PAGE_BYTES = 4096;
+    /** The size of pieces with which blocks touch all of the memory. */
+    static final long PAGE_BYTES = 4096;
 
-    /** A block is one in use; its pages hold its number. */
+    /** A block is one in use; its pieces hold its number. */
     record Block(long address, long sizeBytes, long number) {}
 
     private final MemfdMemorySource source;
     private final Pool pool;
+    private final long pieceBytes;
     private final List<Block> live = new ArrayList<>();
     private long usedBytes;
     private long nextNumber;
 
     /** Starts without blocks. Different threads begin with different numbers. */
-    PatternedBlocks(final MemfdMemorySource source, final Pool pool, final long firstNumber) {
+    PatternedBlocks(final MemfdMemorySource source, final Pool pool, final long pieceBytes, final long firstNumber) {
         this.source = source;
         this.pool = pool;
+        this.pieceBytes = pieceBytes;
         nextNumber = firstNumber;
     }
 
@@ -81,8 +85,8 @@ final class PatternedBlocks {
         check(block);
         long sizeBytes = block.sizeBytes;
         if (random.nextBoolean() && sizeBytes > 2 * MemfdMemorySource.UNIT_BYTES) {
-            // The block is cut at a whole page, so that each page ends as it was written.
-            sizeBytes = (sizeBytes - MemfdMemorySource.UNIT_BYTES) & -PAGE_BYTES;
+            // The block is cut at a whole piece, so that each piece ends as it was written.
+            sizeBytes = (sizeBytes - MemfdMemorySource.UNIT_BYTES) & -pieceBytes;
             pool.trim(block.address, sizeBytes);
         } else if (pool.extend(block.address, sizeBytes + MemfdMemorySource.UNIT_BYTES)) {
             sizeBytes += MemfdMemorySource.UNIT_BYTES;
@@ -106,18 +110,18 @@ final class PatternedBlocks {
 
     private void fill(final Block block) {
         checkHasMemory(block);
-        for (long offset = 0; offset < block.sizeBytes; offset += PAGE_BYTES) {
+        for (long offset = 0; offset < block.sizeBytes; offset += pieceBytes) {
             Memfd.write(block.address + offset, pattern(block, offset));
-            final long last = lastOfPage(block, offset);
+            final long last = lastOfPiece(block, offset);
             Memfd.write(block.address + last, pattern(block, last));
         }
     }
 
     private void check(final Block block) {
         checkHasMemory(block);
-        for (long offset = 0; offset < block.sizeBytes; offset += PAGE_BYTES) {
+        for (long offset = 0; offset < block.sizeBytes; offset += pieceBytes) {
             checkBytes(block, offset);
-            checkBytes(block, lastOfPage(block, offset));
+            checkBytes(block, lastOfPiece(block, offset));
         }
     }
 
@@ -133,8 +137,8 @@ final class PatternedBlocks {
         assertTrue(source.hasMemory(block.address, block.sizeBytes), () -> block + " must have memory");
     }
 
-    private static long lastOfPage(final Block block, final long offset) {
-        return Math.min(offset + PAGE_BYTES, block.sizeBytes) - Long.BYTES;
+    private long lastOfPiece(final Block block, final long offset) {
+        return Math.min(offset + pieceBytes, block.sizeBytes) - Long.BYTES;
     }
 
     /** Returns a pattern. The factor is odd, so no two patterns are equal. */

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.Effort;
 import io.outboard.core.GrowableRegion;
 import io.outboard.core.StrategyOptions;
 import java.util.ArrayList;
@@ -41,6 +42,12 @@ class PoolMemfdTest {
     private static final long DEVICE = 64 * MIB;
     private static final int THREADS = 4;
 
+    /**
+     * The size of a random block's pieces. Memory moves and goes in units of {@link #UNIT}, so that pieces of 64 KiB
+     * show what happens to it; to touch each page would take four fifths of the time of this class.
+     */
+    private static final long PIECE = Effort.isThorough() ? PatternedBlocks.PAGE_BYTES : 64 * KIB;
+
     private final MemfdMemorySource source = new MemfdMemorySource(DEVICE);
 
     @AfterEach
@@ -55,7 +62,7 @@ class PoolMemfdTest {
     }
 
     private PatternedBlocks blocks(final Pool pool) {
-        return new PatternedBlocks(source, pool, 1);
+        return new PatternedBlocks(source, pool, PatternedBlocks.PAGE_BYTES, 1);
     }
 
     /** Fills the device with blocks of a size, and frees every second one in order of address. */
@@ -101,7 +108,7 @@ class PoolMemfdTest {
     })
     void shouldKeepBytesOfUnitsInAnyOrder(final String strategy, final int seed) {
         final Pool pool = builder(strategy).build();
-        final PatternedBlocks blocks = blocks(pool);
+        final PatternedBlocks blocks = new PatternedBlocks(source, pool, PIECE, 1);
         final Random random = new Random(seed);
         for (int i = 0; i < 1500; i++) {
             final long sizeBytes = (1 + random.nextInt(1 << random.nextInt(6))) * UNIT;
@@ -136,7 +143,7 @@ class PoolMemfdTest {
     })
     void shouldKeepBytesOfBlocksOfAnySize(final String strategy, final int seed) {
         final Pool pool = builder(strategy).build();
-        final PatternedBlocks blocks = blocks(pool);
+        final PatternedBlocks blocks = new PatternedBlocks(source, pool, PIECE, 1);
         final Random random = new Random(seed);
         for (int i = 0; i < 3000; i++) {
             step(pool, blocks, random);
@@ -256,7 +263,7 @@ class PoolMemfdTest {
     }
 
     private PatternedBlocks runThread(final Pool pool, final int seed) {
-        final PatternedBlocks blocks = new PatternedBlocks(source, pool, (long) seed << 24);
+        final PatternedBlocks blocks = new PatternedBlocks(source, pool, PIECE, (long) seed << 24);
         final Random random = new Random(seed);
         for (int i = 0; i < 1200; i++) {
             step(pool, blocks, random);
