@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.core.Effort;
 import io.outboard.core.VirtualMemorySource;
 import io.outboard.pool.internal.arena.Arena;
 import io.outboard.pool.internal.arena.StreamLimbo;
@@ -34,6 +35,9 @@ class PoolStreamReuseTest {
     private static final long MIB = 1L << 20;
     private static final long STREAM = 1;
     private static final long OTHER = 2;
+
+    /** The number of streams that come and go while another thread asks about all of them. */
+    private static final int RACING_STREAMS = 40_000;
 
     /** This device has a kernel that never ends, once it runs. */
     private static final class NeverEnding extends IdleDevice {
@@ -251,6 +255,7 @@ class PoolStreamReuseTest {
     /** A stream that became idle between two checks used to leave a gap among those that were kept. */
     @Test
     void shouldForgetIdleStreamsWhileOthersAskWhetherTheyAre() throws Exception {
+        final int streams = Effort.isThorough() ? RACING_STREAMS : Effort.tries(RACING_STREAMS);
         final AtomicLong questions = new AtomicLong();
         final Pool pool = Pool.over(new VirtualMemorySource(64 * MIB))
                 .reuse(ReusePolicy.STREAM_ORDERED, new IdleDevice() {
@@ -274,7 +279,7 @@ class PoolStreamReuseTest {
         });
         new Thread(other).start();
         try {
-            for (int stream = 1; stream < 40_000; stream++) {
+            for (int stream = 1; stream < streams; stream++) {
                 for (final long freed : allocate(pool, 64, 256)) {
                     pool.freeAsync(freed, stream);
                 }
