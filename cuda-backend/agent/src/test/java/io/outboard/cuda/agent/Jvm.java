@@ -27,6 +27,8 @@ final class Jvm {
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "-ea",
             "-Xmx512m",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
             NATIVE_ACCESS,
             "-Djava.library.path=" + System.getProperty("java.library.path", "")));
     private final Path folder;
