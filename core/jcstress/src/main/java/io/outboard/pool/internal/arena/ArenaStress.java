@@ -111,11 +111,10 @@ public final class ArenaStress {
         return segment;
     }
 
-    private static RemoteFrees.Batch batchOf(final Arena arena, final long address) {
-        final Segment segment = segmentOf(arena, address);
+    private static RemoteFrees.Batch batchOf(final Segment segment, final long address) {
         segment.strategy.allocate(1);
         final RemoteFrees.Batch batch = new RemoteFrees.Batch();
-        batch.add(segment, address, UNIT);
+        batch.add(segment.id, address, UNIT);
         return batch;
     }
 
@@ -126,10 +125,10 @@ public final class ArenaStress {
     @State
     public static class Inbox {
 
-        private final Arena arena = arenas().arena(1);
-        private final RemoteFrees.Batch one = batchOf(arena, UNIT);
-        private final RemoteFrees.Batch other = batchOf(arena, 2 * UNIT);
-        private final Segment[] segments = {one.segments[0], other.segments[0]};
+        private final Arena arena = arenas().all()[1];
+        private final Segment[] segments = {segmentOf(arena, UNIT), segmentOf(arena, 2 * UNIT)};
+        private final RemoteFrees.Batch one = batchOf(segments[0], UNIT);
+        private final RemoteFrees.Batch other = batchOf(segments[1], 2 * UNIT);
 
         @Actor
         public void first() {
@@ -166,19 +165,19 @@ public final class ArenaStress {
     public static class RemoteFreeOfOneBlock {
 
         private final Arenas arenas = new Arenas(true, UNIT, UNIT, 3);
-        private final Segment segment = segmentOf(arenas.arena(0), UNIT);
-        private final long address = arenas.arena(0).allocate(1, 1);
+        private final Segment segment = segmentOf(arenas.all()[0], UNIT);
+        private final long address = arenas.all()[0].allocate(1, 1);
         private boolean byFirst;
         private boolean bySecond;
 
         @Actor
         public void first() {
-            byFirst = arenas.arena(1).freeRemotely(segment, segment.starts, address) != Arena.NOT_FREED;
+            byFirst = arenas.all()[1].freeRemotely(segment, segment.starts, address) != Arena.NOT_FREED;
         }
 
         @Actor
         public void second() {
-            bySecond = arenas.arena(2).freeRemotely(segment, segment.starts, address) != Arena.NOT_FREED;
+            bySecond = arenas.all()[2].freeRemotely(segment, segment.starts, address) != Arena.NOT_FREED;
         }
 
         @Arbiter
@@ -200,7 +199,7 @@ public final class ArenaStress {
         /** Has bits in both halves. */
         private static final long BYTES = 0x1_0001_0000L;
 
-        private final Arena arena = arenas().arena(0);
+        private final Arena arena = arenas().all()[0];
 
         public WholeNumbers() {
             final Region region = new Region(UNIT, BYTES);
