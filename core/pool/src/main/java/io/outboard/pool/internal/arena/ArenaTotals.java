@@ -1,6 +1,7 @@
 package io.outboard.pool.internal.arena;
 
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongBinaryOperator;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
@@ -12,8 +13,11 @@ import java.util.function.ToLongFunction;
  */
 public final class ArenaTotals {
 
-    /** This is linked ahead, since bytes in use are added up while a block is on its way out, which mustn't be lost. */
+    // These two are linked ahead, since bytes in use are added up while a block is on its way out, which mustn't be
+    // lost.
+
     private static final ToLongFunction<ArenaCounters> USED_BYTES = ArenaCounters::usedBytes;
+    private static final LongBinaryOperator MAX = Math::max;
 
     private final Supplier<ArenaCounters[]> arenas;
     private final AtomicLong heldBytes = new AtomicLong();
@@ -70,7 +74,7 @@ public final class ArenaTotals {
         // The first arena's peak is that of the time when it was alone.
         final long peakBytes = Math.max(usedBytes, arenas.get()[0].peakUsedBytes());
         if (peakBytes > peakUsedBytes.get()) {
-            peakUsedBytes.accumulateAndGet(peakBytes, Math::max);
+            peakUsedBytes.accumulateAndGet(peakBytes, MAX);
         }
         return Math.max(peakUsedBytes.get(), usedBytes + moreBytes);
     }

@@ -5,6 +5,7 @@ import io.outboard.pool.internal.guard.SpinLock;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -55,7 +56,7 @@ final class RemoteFrees {
      */
     static final class Empty extends SpinLock {
 
-        /** So many batches of 1.3 KiB each are kept. */
+        /** So many batches of 0.9 KiB each are kept. */
         private static final int MOST_KEPT = 1024;
 
         private @Nullable Batch first;
@@ -135,14 +136,17 @@ final class RemoteFrees {
         return due;
     }
 
-    /** Sends the receiver's batch if it isn't empty. */
+    /** Returns whether blocks wait here to be sent to the arena with a number. */
+    boolean holdsFor(final int receiver) {
+        final Batch batch = outbox[receiver];
+        return batch != null && batch.count > 0;
+    }
+
+    /** Sends the receiver's batch, which isn't empty. */
     void send(final RemoteFrees receiver) {
-        final Batch batch = outbox[receiver.number];
-        if (batch != null && batch.count > 0) {
-            // In this order an error shows at once, since a batch would be sent twice; the other way it would be lost.
-            receiver.receive(batch);
-            outbox[receiver.number] = null;
-        }
+        // In this order an error shows at once, since a batch would be sent twice; the other way it would be lost.
+        receiver.receive(Objects.requireNonNull(outbox[receiver.number]));
+        outbox[receiver.number] = null;
     }
 
     // Receiving
