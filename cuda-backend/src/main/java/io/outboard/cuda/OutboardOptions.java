@@ -85,7 +85,7 @@ public final class OutboardOptions implements PoolMaker.Options {
             "slack",
             null,
             ByteSize::parse,
-            "most bytes that a pool holds beyond what is in use, such as `64M` or `0`. Not set: what suits the device; see [below](#growth)");
+            "bytes that a pool may hold beyond what is in use before it asks the device, such as `64M` or `0`. Not set: what suits the device; see [below](#growth)");
     private static final OutboardOption<Path> DUMP_FOLDER = row(
             "dumpFolder",
             null,

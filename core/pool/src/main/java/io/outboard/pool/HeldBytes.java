@@ -4,24 +4,25 @@ import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.growth.Regions;
 
 /**
- * How much a pool holds, in one rule. <em>Slack</em> is how much it may hold beyond what is in use, over all its
- * arenas.
+ * One rule bounds how much a pool holds. The <em>slack</em> of a pool is how much the pool may hold beyond what is in
+ * use, over all its arenas, before it asks the device what has finished.
  *
  * <ol>
- *   <li>Up to its slack, or its first region, a pool takes memory rather than ask the device. While it holds no
+ *   <li>Up to its slack, or its first region, a pool takes memory rather than ask the device. While the pool holds no
  *       more than its slack in all, in use or not, it may take memory ahead of need, see {@link PoolBuilder#growAhead}.
- *   <li>Above that it asks first. What the device has finished comes back, and nothing is taken as long as that
- *       serves.
+ *   <li>Above that bound the pool asks first. Blocks that the device has finished with come back from limbo, and the
+ *       pool takes no memory as long as these blocks serve the requests.
  *   <li>If a request still doesn't fit in its thread's arena, the pool grows so that threads have room of their
- *       own: as far as 4 allows, but no further than to the peak in use plus 32 times the slack. Beyond that other
- *       arenas serve the request first.
+ *       own: as far as rule 4 allows, but no further than to the peak in use plus 32 times the slack. Beyond that bound
+ *       other arenas serve the request first.
  *   <li>If a request fits nowhere, or waits for a device that is busy, the pool grows to the larger of twice the
  *       peak in use plus slack, and an eighth of what limit and device allow.
- *   <li>Above that it grows only when nothing is left to come back: to the limit, for what is really in use.
+ *   <li>Above the bound of rule 4 the pool grows, up to the limit, only when no block is left to come back from limbo.
  * </ol>
  *
  * <p>The default slack is a 128th of what limit and device allow, at least 64 MiB and at most 2 GiB, but never more
- * than an eighth of what they allow. It is nothing while others who share the memory wait for some.
+ * than an eighth of what they allow. The slack is 0 while others who share the memory wait for some, and for a second
+ * after.
  *
  * <p>Safe for any number of threads.
  */
