@@ -9,8 +9,8 @@ import jcuda.runtime.cudaMemcpyKind;
 import jcuda.runtime.cudaStream_t;
 
 /**
- * Allocates and frees buffers of changing size in a loop, through the runtime's API, and frees some while work on them
- * is still on its way, as {@code cudaFree} allows.
+ * The program allocates and frees buffers of changing size in a loop, through the runtime's API, and frees some while
+ * work on them is still on its way, as {@code cudaFree} allows.
  */
 public final class BufferLoop {
 

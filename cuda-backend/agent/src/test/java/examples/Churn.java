@@ -5,8 +5,8 @@ import jcuda.Pointer;
 import jcuda.runtime.JCuda;
 
 /**
- * Allocates and frees blocks without using them, and prints how many nanoseconds each call took, the median of several
- * rounds.
+ * The program allocates and frees blocks without using them, and prints how many nanoseconds each call took, the median
+ * of several rounds.
  */
 public final class Churn {
 

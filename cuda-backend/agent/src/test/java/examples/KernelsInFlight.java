@@ -12,9 +12,9 @@ import jcuda.runtime.cudaMemcpyKind;
 import jcuda.runtime.cudaStream_t;
 
 /**
- * Runs a pipeline: while the device computes one batch, the host prepares the next, which takes the host as long, and
- * needs buffers meanwhile. {@code cudaFree} waits for the kernel, so that host and device take turns instead of working
- * at the same time.
+ * The program runs a pipeline: while the device computes one batch, the host prepares the next, which takes the host as
+ * long, and needs buffers meanwhile. {@code cudaFree} waits for the kernel, so that host and device take turns instead
+ * of working at the same time.
  *
  * <pre>java ... examples.KernelsInFlight [MILLISECONDS [STEPS [blocking]]]</pre>
  *

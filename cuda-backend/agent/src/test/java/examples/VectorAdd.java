@@ -9,7 +9,7 @@ import jcuda.driver.CUfunction;
 import jcuda.driver.CUmodule;
 import jcuda.driver.JCudaDriver;
 
-/** Adds two vectors by a kernel in PTX, through the driver's API and a context of its own. */
+/** The program adds two vectors by a kernel in PTX, through the driver's API and a context of its own. */
 public final class VectorAdd {
 
     private static final int LENGTH = 1_000_003;

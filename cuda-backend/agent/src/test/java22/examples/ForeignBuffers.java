@@ -6,8 +6,8 @@ import java.lang.foreign.ValueLayout;
 import uk.ac.manchester.tornado.drivers.cuda.ffm.CUDADriverAPI;
 
 /**
- * Fills buffers and reads them back, with contexts, streams, graphs and buffers as in TornadoVM: by a class of its own
- * that calls the driver.
+ * The program fills buffers and reads them back, with contexts, streams, graphs and buffers as in TornadoVM: by a class
+ * of its own that calls the driver.
  */
 public final class ForeignBuffers {
 

@@ -8,8 +8,8 @@ import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaDeviceProp;
 
 /**
- * Allocates in all ways, and prints the codes and the calls that reached the driver. With an argument the program
- * resets the device, too.
+ * The program allocates in all ways, and prints the codes and the calls that reached the driver. With an argument the
+ * program resets the device, too.
  */
 public final class AllocatingProgram {
 

@@ -1,6 +1,6 @@
 package examples.fake;
 
-/** Stands for some functions of {@link Original}. */
+/** The class stands for some functions of {@link Original}. */
 public final class Facade {
 
     private Facade() {}

@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Does what JCuda's native functions do in a fake of JCuda: there is a device of 1 GiB with one context, whose
- * addresses have no memory behind them. A native function that has no namesake here does nothing and succeeds. Objects
- * are JCuda's, found by reflection, since this class is compiled without JCuda.
+ * The class does what JCuda's native functions do in a fake of JCuda: there is a device of 1 GiB with one context,
+ * whose addresses have no memory behind them. A native function that has no namesake here does nothing and succeeds.
+ * Objects are JCuda's, found by reflection, since this class is compiled without JCuda.
  */
 public final class FakeNatives {
 

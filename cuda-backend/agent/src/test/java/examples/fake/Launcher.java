@@ -7,7 +7,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
 
-/** Runs a program from a class path of its own, as a server of applications does. */
+/** The launcher runs a program from a class path of its own, as a server of applications does. */
 public final class Launcher {
 
     private Launcher() {}

@@ -6,8 +6,8 @@ import java.lang.foreign.ValueLayout;
 import uk.ac.manchester.tornado.drivers.cuda.ffm.CUDADriverAPI;
 
 /**
- * Makes contexts, streams, graphs and buffers by TornadoVM's class, whose functions have no driver here, and prints the
- * codes and the calls that reached the driver of JCuda's fake.
+ * The program makes contexts, streams, graphs and buffers by TornadoVM's class, whose functions have no driver here,
+ * and prints the codes and the calls that reached the driver of JCuda's fake.
  */
 public final class ForeignProgram {
 

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests buffers as JCuda programs use them, on a simulated device. */
+/** This class tests buffers as JCuda programs use them, on a simulated device. */
 class CudaBufferTest {
 
     private final FakeCuda cuda = new FakeCuda(1);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests regions that grow in place, over simulated devices. */
+/** This class tests regions that grow in place, over simulated devices. */
 class CudaGrowableRegionTest {
 
     private static final long MIB = 1L << 20;

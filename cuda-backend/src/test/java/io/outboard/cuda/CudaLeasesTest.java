@@ -17,7 +17,7 @@ import java.util.Objects;
 import jcuda.driver.CUresult;
 import org.junit.jupiter.api.Test;
 
-/** Tests regions of leased memory, over a simulated driver and a lender without a socket. */
+/** This class tests regions of leased memory, over a simulated driver and a lender without a socket. */
 class CudaLeasesTest {
 
     private static final long MIB = 1L << 20;

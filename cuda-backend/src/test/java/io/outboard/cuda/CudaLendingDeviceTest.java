@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
 import jcuda.driver.CUresult;
 import org.junit.jupiter.api.Test;
 
-/** Tests memory that is lent, over a simulated driver. */
+/** This class tests memory that is lent, over a simulated driver. */
 class CudaLendingDeviceTest {
 
     private static final long MIB = 1L << 20;

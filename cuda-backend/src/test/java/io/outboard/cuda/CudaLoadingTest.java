@@ -22,7 +22,10 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests when JCuda is loaded, and what a user reads when it doesn't load; each case in a fresh virtual machine. */
+/**
+ * This class tests when JCuda is loaded, and what a user reads when it doesn't load; each case in a fresh virtual
+ * machine.
+ */
 class CudaLoadingTest {
 
     @TempDir

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests what holds over a real device and over a simulated one alike. */
+/** This class tests what holds over a real device and over a simulated one alike. */
 abstract class CudaMemorySourceContract {
 
     private static final long REGION_BYTES = 256L << 20;

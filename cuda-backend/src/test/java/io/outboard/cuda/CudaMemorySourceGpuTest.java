@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the contract over a real device, and what only a real one can show. The twin without a GPU is
- * {@link CudaMemorySourceTest}.
+ * This class tests the contract over a real device, and what only a real one can show. The twin without a GPU is {@link
+ * CudaMemorySourceTest}.
  */
 @Tag("gpu")
 class CudaMemorySourceGpuTest extends CudaMemorySourceContract {

@@ -18,7 +18,10 @@ import java.util.concurrent.TimeUnit;
 import jcuda.runtime.cudaError;
 import org.junit.jupiter.api.Test;
 
-/** Tests the contract over simulated devices, and what only those can show: several devices, and failures at will. */
+/**
+ * This class tests the contract over simulated devices, and what only those can show: several devices, and failures at
+ * will.
+ */
 class CudaMemorySourceTest extends CudaMemorySourceContract {
 
     private static final long REGION_BYTES = 64L << 20;

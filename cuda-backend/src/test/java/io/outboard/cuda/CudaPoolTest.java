@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import jcuda.runtime.cudaError;
 import org.junit.jupiter.api.Test;
 
-/** Tests that a pool over a simulated device is safe by default. */
+/** This class tests that a pool over a simulated device is safe by default. */
 class CudaPoolTest {
 
     private static final long REGION_BYTES = 64L << 20;

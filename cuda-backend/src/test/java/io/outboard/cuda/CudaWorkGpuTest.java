@@ -41,9 +41,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests a pool of the program's own, without a facade, under the hazard of {@link HazardGpuTest}: the pool has no other
- * memory than what a kernel still writes. From the jar, on JDK 22 and newer, it uses marks of contexts, otherwise a
- * thread that synchronises. The twins without a GPU are {@code ContextWorkTest} and {@code SynchronizerTest}.
+ * This class tests a pool of the program's own, without a facade, under the hazard of {@link HazardGpuTest}: the pool
+ * has no other memory than what a kernel still writes. From the jar, on JDK 22 and newer, it uses marks of contexts,
+ * otherwise a thread that synchronises. The twins without a GPU are {@code ContextWorkTest} and {@code
+ * SynchronizerTest}.
  */
 @Tag("gpu")
 class CudaWorkGpuTest {

@@ -5,7 +5,7 @@ import io.outboard.cuda.internal.memory.CudaCalls;
 import io.outboard.cuda.internal.memory.NativeLibrary;
 import org.junit.jupiter.api.Assumptions;
 
-/** Lets a test run only where a GPU works. */
+/** The class lets a test run only where a GPU works. */
 public final class Gpu {
 
     private Gpu() {}

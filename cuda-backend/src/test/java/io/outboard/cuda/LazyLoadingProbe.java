@@ -3,7 +3,7 @@ package io.outboard.cuda;
 import io.outboard.core.Strategies;
 import io.outboard.cuda.driver.CudaUnavailableException;
 
-/** Runs in a virtual machine of its own; see {@link CudaLoadingTest}. */
+/** The probe runs in a virtual machine of its own; see {@link CudaLoadingTest}. */
 final class LazyLoadingProbe {
 
     private LazyLoadingProbe() {}

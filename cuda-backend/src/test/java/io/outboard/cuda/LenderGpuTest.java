@@ -25,9 +25,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests a lender and its clients, each a process of its own, on one GPU. Needs JDK 22 or newer, and Outboard's classes
- * in their jars, as the GPU bundle has them. {@code -Doutboard.kills} says how many clients are killed, 10 unless it is
- * set. The twins without a GPU are {@link CudaLeasesTest} and {@link CudaLendingDeviceTest}.
+ * This class tests a lender and its clients, each a process of its own, on one GPU. Needs JDK 22 or newer, and
+ * Outboard's classes in their jars, as the GPU bundle has them. {@code -Doutboard.kills} says how many clients are
+ * killed, 10 unless it is set. The twins without a GPU are {@link CudaLeasesTest} and {@link CudaLendingDeviceTest}.
  */
 @Tag("gpu")
 @Timeout(600)

@@ -9,7 +9,7 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** Runs a lender of device 0 in a process of its own, until its standard input ends. */
+/** The program runs a lender of device 0 in a process of its own, until its standard input ends. */
 final class LenderMain {
 
     private LenderMain() {}

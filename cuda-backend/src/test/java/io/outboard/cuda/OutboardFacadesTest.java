@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Tests that the facades can take the place of JCuda's classes: the signatures are the same, and without a GPU so are
- * the answers.
+ * This class tests that the facades can take the place of JCuda's classes: the signatures are the same, and without a
+ * GPU so are the answers.
  */
 class OutboardFacadesTest {
 

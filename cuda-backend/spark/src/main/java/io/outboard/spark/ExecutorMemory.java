@@ -17,7 +17,7 @@ import org.apache.spark.TaskContext;
 import org.apache.spark.resource.ResourceInformation;
 
 /**
- * Holds an executor's pool, and what its tasks have taken from it. Safe for any number of threads.
+ * The class holds an executor's pool, and what its tasks have taken from it. Safe for any number of threads.
  *
  * <p>Spark ends its plugins while tasks may still run. Unmapping memory under them would end the process, or a kernel,
  * so the pool is closed when the last task that has taken a buffer has ended.

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 import jcuda.driver.CUdeviceptr;
 
-/** Has a pool over a lender of a CUDA device's memory. */
+/** The class has a pool over a lender of a CUDA device's memory. */
 final class GpuPool implements LentPool {
 
     /** The beginning of the names of such devices. */

@@ -7,8 +7,8 @@ import java.nio.ByteBuffer;
 import jcuda.driver.CUdeviceptr;
 
 /**
- * Gives access to a pool over memory that a lender lends; implementations differ by the lender's device. Safe for any
- * number of threads; when memory runs out, the pool throws {@link DeviceOutOfMemoryException}.
+ * The interface gives access to a pool over memory that a lender lends; implementations differ by the lender's device.
+ * Safe for any number of threads; when memory runs out, the pool throws {@link DeviceOutOfMemoryException}.
  */
 interface LentPool extends AutoCloseable {
 

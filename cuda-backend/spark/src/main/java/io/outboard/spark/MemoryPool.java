@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 import jcuda.driver.CUdeviceptr;
 
-/** Has a pool over a lender of this machine's memory, with which a job can be tried without a GPU. */
+/** The class has a pool over a lender of this machine's memory, with which a job can be tried without a GPU. */
 final class MemoryPool implements LentPool {
 
     /** The name of the device in {@code outboard serve --device memory}. */

@@ -10,8 +10,8 @@ import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
 
 /**
- * Gives each executor a pool of GPU memory over leases of the lender on its node:
- * {@code spark.plugins=io.outboard.spark.OutboardPlugin}. Tasks use it by {@link OutboardSpark}.
+ * The plugin gives each executor a pool of GPU memory over leases of the lender on its node: {@code
+ * spark.plugins=io.outboard.spark.OutboardPlugin}. Tasks use it by {@link OutboardSpark}.
  *
  * <p>The driver's half checks the options {@code spark.outboard.*} and passes them on; the executor's half connects. An
  * executor whose node has no lender fails to start, with a message that has a command to start one: the plugin never

@@ -13,8 +13,8 @@ import org.apache.spark.util.TaskCompletionListener;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds the buffers that one task has open: those that are left when it ends are freed, with a warning for each place
- * where some were taken. Safe for any number of threads: a task may have several.
+ * The class holds the buffers that one task has open: those that are left when it ends are freed, with a warning for
+ * each place where some were taken. Safe for any number of threads: a task may have several.
  */
 final class TaskBuffers implements TaskCompletionListener {
 
@@ -99,7 +99,7 @@ final class TaskBuffers implements TaskCompletionListener {
         }
     }
 
-    /** Sums up the forgotten buffers that were taken in one place of the program. */
+    /** The class sums up the forgotten buffers that were taken in one place of the program. */
     private static final class Forgotten {
 
         private final TakenSite site;

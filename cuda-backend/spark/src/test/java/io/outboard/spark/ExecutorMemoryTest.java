@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import scala.Option;
 
-/** Tests what tasks have of an executor's pool, with Spark's own task context and no executor. */
+/** This class tests what tasks have of an executor's pool, with Spark's own task context and no executor. */
 class ExecutorMemoryTest {
 
     private static final long BYTES = 1 << 20;

@@ -6,7 +6,7 @@ import io.outboard.pool.Pool;
 import java.nio.ByteBuffer;
 import jcuda.driver.CUdeviceptr;
 
-/** Has a pool whose memory nobody lends. */
+/** The fake has a pool whose memory nobody lends. */
 final class FakePool implements LentPool {
 
     private final Pool pool;

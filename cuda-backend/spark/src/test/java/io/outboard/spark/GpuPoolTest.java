@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Tests the parts that need no GPU. */
+/** This class tests the parts that need no GPU. */
 class GpuPoolTest {
 
     @Test

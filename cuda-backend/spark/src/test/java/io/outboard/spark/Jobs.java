@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 
-/** Has the work of tasks, which runs in executors. */
+/** The class has the work of tasks, which runs in executors. */
 final class Jobs {
 
     static final int BLOCKS = 6;

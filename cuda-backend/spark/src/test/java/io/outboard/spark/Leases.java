@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** Helps tests with a real lender. */
+/** The class helps tests with a real lender. */
 final class Leases {
 
     static final long UNIT = 2L << 20;

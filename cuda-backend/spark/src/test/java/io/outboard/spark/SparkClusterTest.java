@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests two executors, each a process, on one device. */
+/** This class tests two executors, each a process, on one device. */
 @Timeout(180)
 class SparkClusterTest {
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests the plugin in one process that is driver and executor, with a real lender. */
+/** This class tests the plugin in one process that is driver and executor, with a real lender. */
 @Timeout(180)
 class SparkLocalTest {
 

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Compares what docs/spark.md says with the code. */
+/** This class compares what docs/spark.md says with the code. */
 class SparkPageTest {
 
     private static final Pattern OPTION =

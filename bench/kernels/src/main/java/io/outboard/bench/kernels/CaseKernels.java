@@ -4,7 +4,7 @@ import io.outboard.bench.kernels.worker.BenchDevice;
 import io.outboard.core.Region;
 import java.util.Map;
 
-/** Knows which kernels a case launches in a run, and measures how long they take. Confined to one thread. */
+/** The class knows which kernels a case launches in a run, and measures how long they take. Confined to one thread. */
 final class CaseKernels {
 
     /** How often a thread repeats a request that failed: with ten thousand threads, a million requests. */

@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
-/** Decides which cases a run consists of. The usual run has the parts that {@link PlanPart} names. */
+/** The plan decides which cases a run consists of. The usual run has the parts that {@link PlanPart} names. */
 public final class CasePlan {
 
     /** The sizes of figures 3(a), 4 and 5: 4 bytes to 128 KiB. */

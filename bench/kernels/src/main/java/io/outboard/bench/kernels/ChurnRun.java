@@ -11,9 +11,9 @@ import io.outboard.cuda.kernels.KernelModule;
 import java.time.Duration;
 
 /**
- * Does {@link TestKind#CHURN} on the device: kernels allocate and free blocks of all sizes at once for a number of
- * seconds, and every block is filled, and compared before it is freed. For a quarter of the time each, the heap is kept
- * half full, 95 % full, a fifth full, and 95 % full again; then all is freed. Confined to one thread.
+ * The run does {@link TestKind#CHURN} on the device: kernels allocate and free blocks of all sizes at once for a number
+ * of seconds, and every block is filled, and compared before it is freed. For a quarter of the time each, the heap is
+ * kept half full, 95 % full, a fifth full, and 95 % full again; then all is freed. Confined to one thread.
  */
 final class ChurnRun {
 

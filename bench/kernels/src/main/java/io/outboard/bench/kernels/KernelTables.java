@@ -11,7 +11,10 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
-/** Prints tables of {@code outboard kernels} for people, with a row for each case and a column for each allocator. */
+/**
+ * The class prints tables of {@code outboard kernels} for people, with a row for each case and a column for each
+ * allocator.
+ */
 final class KernelTables {
 
     private static final String NONE = "-";

@@ -2,7 +2,7 @@ package io.outboard.bench.kernels;
 
 import io.outboard.bench.kernels.worker.CaseWorker;
 
-/** Runs cases of the test bench in a process of its own. */
+/** The worker runs cases of the test bench in a process of its own. */
 public final class KernelWorker {
 
     private KernelWorker() {}

@@ -6,7 +6,7 @@ import io.outboard.bench.kernels.report.KernelsSection;
 import io.outboard.bench.kernels.report.programs.ProgramsSection;
 import java.util.List;
 
-/** Adds the commands that measure what allocates in kernels. */
+/** The module adds the commands that measure what allocates in kernels. */
 public final class KernelsModule implements CommandModule {
 
     /** Called by {@link java.util.ServiceLoader}. */

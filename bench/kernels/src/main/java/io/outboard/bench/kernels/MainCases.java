@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Lists every case by which in-kernel allocators are judged: all tests with a thousand to a million threads, of which
- * all or one in each warp allocate, and 16 bytes to 128 KiB, as far as the heap holds what is asked for.
+ * The class lists every case by which in-kernel allocators are judged: all tests with a thousand to a million threads,
+ * of which all or one in each warp allocate, and 16 bytes to 128 KiB, as far as the heap holds what is asked for.
  */
 final class MainCases {
 

@@ -6,9 +6,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Reads pre-splittings of a heap as the command line names them: {@code default}, {@code none}, {@code heap:BYTES} with
- * the smallest chunk of the paper's binary heap, {@code uniform:BYTES}; the last three also with {@code +end:BYTES}, a
- * large chunk kept at the end.
+ * The class reads pre-splittings of a heap as the command line names them: {@code default}, {@code none}, {@code
+ * heap:BYTES} with the smallest chunk of the paper's binary heap, {@code uniform:BYTES}; the last three also with
+ * {@code +end:BYTES}, a large chunk kept at the end.
  */
 public final class PreSplits {
 

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.function.DoubleFunction;
 
 /**
- * Prints tables of {@code outboard kernels --program} for people: one for each program and size, with a row for each
- * store.
+ * The class prints tables of {@code outboard kernels --program} for people: one for each program and size, with a row
+ * for each store.
  */
 final class ProgramTables {
 

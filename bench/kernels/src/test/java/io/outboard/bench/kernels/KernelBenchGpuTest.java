@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Does the quick run on a device, through the process that cases run in. */
+/** This class does the quick run on a device, through the process that cases run in. */
 @Tag("gpu")
 class KernelBenchGpuTest {
 

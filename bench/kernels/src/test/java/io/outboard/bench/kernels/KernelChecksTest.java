@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests that the kernels' checks find faults: {@code kernels.cu} itself is compiled for the CPU over a faulty
- * allocator.
+ * This class tests that the kernels' checks find faults: {@code kernels.cu} itself is compiled for the CPU over a
+ * faulty allocator.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class KernelChecksTest {

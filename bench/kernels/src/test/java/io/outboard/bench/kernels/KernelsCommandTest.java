@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
-/** Calls {@code outboard kernels} as users do, as far as it goes without a GPU. */
+/** This class calls {@code outboard kernels} as users do, as far as it goes without a GPU. */
 class KernelsCommandTest {
 
     @ParameterizedTest

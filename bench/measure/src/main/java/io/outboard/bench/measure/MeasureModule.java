@@ -12,7 +12,7 @@ import io.outboard.bench.measure.threads.ThreadProfileRun;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Adds the commands that measure and test what we claim. */
+/** The module adds the commands that measure and test what we claim. */
 public final class MeasureModule implements CommandModule {
 
     /** Called by {@link java.util.ServiceLoader}. */

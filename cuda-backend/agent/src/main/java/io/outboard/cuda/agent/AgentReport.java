@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Makes the lines that the agent prints at exit. */
+/** The report makes the lines that the agent prints at exit. */
 final class AgentReport {
 
     private AgentReport() {}

@@ -8,8 +8,8 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Replaces the owner of static calls and of handles to static methods in one class. Types on the stack stay the same,
- * and so do its frames.
+ * The visitor replaces the owner of static calls and of handles to static methods in one class. Types on the stack stay
+ * the same, and so do its frames.
  */
 final class CallRedirector extends ClassVisitor {
 

@@ -7,9 +7,9 @@ import java.util.IdentityHashMap;
 import java.util.List;
 
 /**
- * Changes the classes that other agents made the virtual machine load before. Each class goes through the other agents'
- * transformers again, which may fail, or add what mustn't be added any more. A group of classes that fails is divided
- * until such a class is alone, and left out. Confined to one thread.
+ * The class changes the classes that other agents made the virtual machine load before. Each class goes through the
+ * other agents' transformers again, which may fail, or add what mustn't be added any more. A group of classes that
+ * fails is divided until such a class is alone, and left out. Confined to one thread.
  */
 final class LoadedClasses {
 

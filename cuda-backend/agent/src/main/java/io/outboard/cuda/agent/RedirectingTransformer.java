@@ -15,7 +15,8 @@ import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassWriter;
 
 /**
- * Redirects calls in every class that is loaded, except those of JCuda and of Outboard, and a redirection's own source.
+ * The transformer redirects calls in every class that is loaded, except those of JCuda and of Outboard, and a
+ * redirection's own source.
  *
  * <p>This class has no lambdas: linking them loads classes, and the first such class would be passed to this
  * transformer again before the linking is done. Safe for any number of threads. Cost: one search for each redirection

@@ -37,7 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.objectweb.asm.ClassWriter;
 
-/** Tests the agent's jar, in Java virtual machines of their own, over a fake of JCuda. */
+/** This class tests the agent's jar, in Java virtual machines of their own, over a fake of JCuda. */
 @Tag("agent-jar")
 class AgentJarTest {
 

@@ -35,8 +35,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests that unmodified programs print the same with the agent and without. {@link AgentJarTest} is the twin without a
- * GPU.
+ * This class tests that unmodified programs print the same with the agent and without. {@link AgentJarTest} is the twin
+ * without a GPU.
  */
 @Tag("gpu")
 class ExamplesGpuTest {

@@ -23,8 +23,9 @@ import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests a program that calls the driver by a class of TornadoVM's name and shape, under the agent's jar, over a fake of
- * JCuda. Code with memory segments is compiled only on JDK 22 and newer, so the program is named by a string here.
+ * This class tests a program that calls the driver by a class of TornadoVM's name and shape, under the agent's jar,
+ * over a fake of JCuda. Code with memory segments is compiled only on JDK 22 and newer, so the program is named by a
+ * string here.
  */
 @Tag("agent-jar")
 @EnabledForJreRange(min = JRE.JAVA_22, disabledReason = "skipped, needs java.lang.foreign")

@@ -36,7 +36,7 @@ import org.objectweb.asm.Handle;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
-/** Tests the transformer on {@link Original}, which has JCuda's shape, and {@link Facade}. */
+/** This class tests the transformer on {@link Original}, which has JCuda's shape, and {@link Facade}. */
 class RedirectingTransformerTest {
 
     private static final Map<String, Integer> ORIGINAL = Map.of(

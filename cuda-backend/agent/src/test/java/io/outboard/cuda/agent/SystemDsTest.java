@@ -27,8 +27,8 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Tests what the agent does to the published jar of Apache SystemDS, which the build has with {@code -Psystemds} alone.
- * The jar isn't run: each class goes through the transformer as if it were loaded.
+ * This class tests what the agent does to the published jar of Apache SystemDS, which the build has with {@code
+ * -Psystemds} alone. The jar isn't run: each class goes through the transformer as if it were loaded.
  */
 @EnabledIfSystemProperty(
         named = SystemDsTest.PROPERTY,
@@ -75,7 +75,7 @@ class SystemDsTest {
         new ClassReader(changed == null ? bytes : changed).accept(new Calls(), 0);
     }
 
-    /** Counts static calls, and handles to static functions in compiled lambdas and method references. */
+    /** The visitor counts static calls, and handles to static functions in compiled lambdas and method references. */
     private static final class Calls extends ClassVisitor {
 
         Calls() {

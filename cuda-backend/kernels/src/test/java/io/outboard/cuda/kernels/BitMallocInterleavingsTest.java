@@ -14,9 +14,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests BitMalloc, for one thread and for the threads of a warp that come together, with the accesses of its threads in
- * thousands of orders, each fixed by a seed ({@code bit_interleavings.cpp}), of which each run tries a part: see
- * {@link io.outboard.core.Effort}.
+ * This class tests BitMalloc, for one thread and for the threads of a warp that come together, with the accesses of its
+ * threads in thousands of orders, each fixed by a seed ({@code bit_interleavings.cpp}), of which each run tries a part:
+ * see {@link io.outboard.core.Effort}.
  */
 @Tag("thorough")
 class BitMallocInterleavingsTest {

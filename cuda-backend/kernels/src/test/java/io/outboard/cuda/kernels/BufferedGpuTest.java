@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests buffers before BitMalloc and CUDA's own allocator, coalesced or not, with many threads
- * ({@code buffered-threads.cu}). The twin without a GPU is {@link BufferedTest}.
+ * This class tests buffers before BitMalloc and CUDA's own allocator, coalesced or not, with many threads ({@code
+ * buffered-threads.cu}). The twin without a GPU is {@link BufferedTest}.
  */
 @Tag("gpu")
 class BufferedGpuTest {

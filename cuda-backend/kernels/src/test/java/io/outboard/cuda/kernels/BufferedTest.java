@@ -8,8 +8,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests buffers of blocks before an allocator, with the accesses of their threads in thousands of orders, each fixed by
- * a seed, of which each run tries a part: see {@code buffers.cpp} and {@link io.outboard.core.Effort}.
+ * This class tests buffers of blocks before an allocator, with the accesses of their threads in thousands of orders,
+ * each fixed by a seed, of which each run tries a part: see {@code buffers.cpp} and {@link io.outboard.core.Effort}.
  */
 @Tag("thorough")
 class BufferedTest {

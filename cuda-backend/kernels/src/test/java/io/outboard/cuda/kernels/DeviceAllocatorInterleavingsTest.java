@@ -10,8 +10,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Tests the in-kernel allocators with the accesses of their threads in thousands of orders, each fixed by a seed
- * ({@code interleavings.cpp}), of which each run tries a part: see {@link io.outboard.core.Effort}.
+ * This class tests the in-kernel allocators with the accesses of their threads in thousands of orders, each fixed by a
+ * seed ({@code interleavings.cpp}), of which each run tries a part: see {@link io.outboard.core.Effort}.
  */
 @Tag("thorough")
 class DeviceAllocatorInterleavingsTest {

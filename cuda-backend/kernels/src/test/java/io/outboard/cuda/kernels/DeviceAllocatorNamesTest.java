@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests which names the headers of the in-kernel allocators put into namespace {@code outboard}. */
+/** This class tests which names the headers of the in-kernel allocators put into namespace {@code outboard}. */
 class DeviceAllocatorNamesTest {
 
     private static final long LIMIT_SECONDS = 60;

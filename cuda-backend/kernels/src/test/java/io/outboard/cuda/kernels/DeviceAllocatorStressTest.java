@@ -15,9 +15,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Runs the in-kernel allocators on CPU threads ({@code stress.cpp}), built plainly and with sanitizers. Each scenario
- * names the faults of published allocators that it guards against: 1 dead headers, 2 memory order, 3 out of memory, 4
- * 32 bits, 5 alignment, 6 merging, 7 groups of a warp, 8 misuse.
+ * This class runs the in-kernel allocators on CPU threads ({@code stress.cpp}), built plainly and with sanitizers. Each
+ * scenario names the faults of published allocators that it guards against: 1 dead headers, 2 memory order, 3 out of
+ * memory, 4 32 bits, 5 alignment, 6 merging, 7 groups of a warp, 8 misuse.
  *
  * <p>Threads run either all at once, sometimes stalled before they touch what they share, or in turns that the seed
  * decides. A failure in turns can be repeated with the same command; others may need some tries. By default a quarter

@@ -23,9 +23,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests in-kernel heaps and each allocator, with kernels that use them. The twin without a GPU is
- * {@link DeviceHeapTest}. A heap is made before the kernels, since the driver's limit for {@code CUDA_MALLOC} can't be
- * raised once a kernel that allocates has run.
+ * This class tests in-kernel heaps and each allocator, with kernels that use them. The twin without a GPU is {@link
+ * DeviceHeapTest}. A heap is made before the kernels, since the driver's limit for {@code CUDA_MALLOC} can't be raised
+ * once a kernel that allocates has run.
  */
 @Tag("gpu")
 class DeviceHeapGpuTest {

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the host's part, over a fake driver; {@link DeviceHeapGpuTest} tests the kernels. */
+/** This class tests the host's part, over a fake driver; {@link DeviceHeapGpuTest} tests the kernels. */
 class DeviceHeapTest {
 
     private static final long MEMORY = 0x7f00_0000_0000L;

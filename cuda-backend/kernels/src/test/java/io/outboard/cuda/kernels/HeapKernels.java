@@ -11,7 +11,9 @@ import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
-/** Runs the kernels of {@code heap-threads.cu} on a GPU, linked with an allocator, and reads what they count. */
+/**
+ * The class runs the kernels of {@code heap-threads.cu} on a GPU, linked with an allocator, and reads what they count.
+ */
 final class HeapKernels implements AutoCloseable {
 
     static final int BLOCK_THREADS = 256;

@@ -9,7 +9,10 @@ import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;
 import jcuda.driver.JCudaDriver;
 
-/** Holds memory for a heap on a GPU, with kernels that hold its blocks and count what they see ({@code held.cuh}). */
+/**
+ * The class holds memory for a heap on a GPU, with kernels that hold its blocks and count what they see ({@code
+ * held.cuh}).
+ */
 final class HeldBlocks implements AutoCloseable {
 
     /**

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests loading and linking by the driver. The twin without a GPU is {@link KernelModuleTest}. */
+/** This class tests loading and linking by the driver. The twin without a GPU is {@link KernelModuleTest}. */
 @Tag("gpu")
 class KernelModuleGpuTest {
 

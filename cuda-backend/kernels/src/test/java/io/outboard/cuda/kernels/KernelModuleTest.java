@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests modules over a fake driver; {@link KernelModuleGpuTest} uses the real one. */
+/** This class tests modules over a fake driver; {@link KernelModuleGpuTest} uses the real one. */
 class KernelModuleTest {
 
     private static final DevicePtx OURS = DevicePtx.of(DeviceAllocator.CFM_MALLOC.paperName(), true, false);

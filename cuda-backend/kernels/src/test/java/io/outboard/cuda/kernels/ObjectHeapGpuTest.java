@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests objects that kernels make, visit and destroy ({@code object-threads.cu}). The twin without a GPU is
+ * This class tests objects that kernels make, visit and destroy ({@code object-threads.cu}). The twin without a GPU is
  * {@code objects.cpp}.
  */
 @Tag("gpu")

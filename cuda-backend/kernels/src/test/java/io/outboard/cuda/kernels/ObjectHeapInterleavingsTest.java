@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests {@code ObjectHeap} with the accesses of its threads in thousands of orders, each fixed by a seed
+ * This class tests {@code ObjectHeap} with the accesses of its threads in thousands of orders, each fixed by a seed
  * ({@code objects.cpp}), of which each run tries a part: see {@link io.outboard.core.Effort}.
  */
 @Tag("thorough")

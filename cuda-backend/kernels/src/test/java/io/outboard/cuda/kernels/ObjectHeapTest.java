@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the host's part, over a fake driver; {@link ObjectHeapGpuTest} tests the kernels. */
+/** This class tests the host's part, over a fake driver; {@link ObjectHeapGpuTest} tests the kernels. */
 class ObjectHeapTest {
 
     private static final long MEMORY = 0x7f00_0000_0000L;

@@ -7,7 +7,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests lanes of a warp with heaps of their own, on fibers, and the sizes of a heap: see {@code heaps.cpp}. */
+/**
+ * This class tests lanes of a warp with heaps of their own, on fibers, and the sizes of a heap: see {@code heaps.cpp}.
+ */
 @Tag("thorough")
 class SeparateHeapsTest {
 

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests arenas of many warps over BitMalloc and CUDA's own allocator ({@code arena-threads.cu}). The twin without a GPU
- * is {@link WarpArenaTest}.
+ * This class tests arenas of many warps over BitMalloc and CUDA's own allocator ({@code arena-threads.cu}). The twin
+ * without a GPU is {@link WarpArenaTest}.
  */
 @Tag("gpu")
 class WarpArenaGpuTest {

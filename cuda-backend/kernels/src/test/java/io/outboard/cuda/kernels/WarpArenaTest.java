@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests warps with an arena each, on fibers: see {@code arenas.cpp}. */
+/** This class tests warps with an arena each, on fibers: see {@code arenas.cpp}. */
 @Tag("thorough")
 class WarpArenaTest {
 

@@ -11,8 +11,8 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
 /**
- * Does what {@code OutboardDriver} does, over any pools, in the place of JCudaDriver, unless a test sets another
- * original.
+ * This facade does what {@code OutboardDriver} does, over any pools, in the place of JCudaDriver, unless a test sets
+ * another original.
  */
 class DriverFacade {
 

@@ -17,7 +17,7 @@ import jcuda.driver.CUstream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests the driver's facade over simulated devices; the twin on a real one is {@link FacadeGpuTest}. */
+/** This class tests the driver's facade over simulated devices; the twin on a real one is {@link FacadeGpuTest}. */
 class DriverFacadeTest {
 
     private static final int INVALID = CUresult.CUDA_ERROR_INVALID_VALUE;

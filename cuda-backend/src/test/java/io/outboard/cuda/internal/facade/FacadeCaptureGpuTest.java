@@ -35,8 +35,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Captures a stream into a graph while memory is allocated and freed. The twin without a GPU is
- * {@link FacadeCaptureTest}.
+ * This class captures a stream into a graph while memory is allocated and freed. The twin without a GPU is {@link
+ * FacadeCaptureTest}.
  */
 @Tag("gpu")
 class FacadeCaptureGpuTest {

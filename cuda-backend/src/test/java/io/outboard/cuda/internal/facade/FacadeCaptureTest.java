@@ -17,7 +17,7 @@ import jcuda.runtime.cudaError;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests that the pool's work doesn't break a capture into a graph. */
+/** This class tests that the pool's work doesn't break a capture into a graph. */
 class FacadeCaptureTest {
 
     @ParameterizedTest

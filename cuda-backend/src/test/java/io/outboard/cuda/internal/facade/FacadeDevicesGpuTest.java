@@ -32,7 +32,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests several devices, contexts and threads on real devices. The twin without a GPU is {@link FacadeDevicesTest}. */
+/**
+ * This class tests several devices, contexts and threads on real devices. The twin without a GPU is {@link
+ * FacadeDevicesTest}.
+ */
 @Tag("gpu")
 class FacadeDevicesGpuTest {
 

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 
-/** Tests several devices, contexts and threads. */
+/** This class tests several devices, contexts and threads. */
 class FacadeDevicesTest {
 
     private final FakeProgram program = new FakeProgram(ReusePolicy.STRICT);

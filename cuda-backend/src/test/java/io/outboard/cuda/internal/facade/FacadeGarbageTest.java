@@ -13,8 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Tests that a caller that uses its pointers again makes no garbage: less than a byte an operation, questions to the
- * device included.
+ * This class tests that a caller that uses its pointers again makes no garbage: less than a byte an operation,
+ * questions to the device included.
  */
 class FacadeGarbageTest {
 

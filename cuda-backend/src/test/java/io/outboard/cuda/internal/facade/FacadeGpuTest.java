@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests each function of the facades against JCuda's own, side by side. Twins without a GPU are
- * {@link RuntimeFacadeTest} and others.
+ * This class tests each function of the facades against JCuda's own, side by side. Twins without a GPU are {@link
+ * RuntimeFacadeTest} and others.
  */
 @Tag("gpu")
 class FacadeGpuTest {

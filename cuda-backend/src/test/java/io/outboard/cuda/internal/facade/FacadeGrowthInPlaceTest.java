@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests facades whose pools' memory grows in place, belongs to no context, and moves. */
+/** This class tests facades whose pools' memory grows in place, belongs to no context, and moves. */
 class FacadeGrowthInPlaceTest {
 
     private static final long MIB = 1L << 20;

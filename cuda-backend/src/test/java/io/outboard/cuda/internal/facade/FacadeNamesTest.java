@@ -29,7 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests the names of the facades' pools. */
+/** This class tests the names of the facades' pools. */
 class FacadeNamesTest {
 
     private static final MBeanServer SERVER = ManagementFactory.getPlatformMBeanServer();

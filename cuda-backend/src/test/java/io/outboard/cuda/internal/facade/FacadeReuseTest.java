@@ -17,8 +17,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Tests that memory that a kernel may still write isn't handed out again, on simulated streams; see
- * {@link HazardGpuTest}.
+ * This class tests that memory that a kernel may still write isn't handed out again, on simulated streams; see {@link
+ * HazardGpuTest}.
  */
 class FacadeReuseTest {
 

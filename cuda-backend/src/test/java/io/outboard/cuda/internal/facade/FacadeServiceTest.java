@@ -25,7 +25,7 @@ import jcuda.runtime.cudaPitchedPtr;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** Tests facades whose memory a lender lends. */
+/** This class tests facades whose memory a lender lends. */
 class FacadeServiceTest {
 
     private static final long MIB = 1L << 20;

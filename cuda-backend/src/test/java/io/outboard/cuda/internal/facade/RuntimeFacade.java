@@ -9,7 +9,8 @@ import jcuda.runtime.cudaPitchedPtr;
 import jcuda.runtime.cudaStream_t;
 
 /**
- * Does what {@code OutboardRuntime} does, over any pools, in the place of JCuda, unless a test sets another original.
+ * This facade does what {@code OutboardRuntime} does, over any pools, in the place of JCuda, unless a test sets another
+ * original.
  */
 class RuntimeFacade {
 

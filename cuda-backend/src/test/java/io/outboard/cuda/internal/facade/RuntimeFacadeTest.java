@@ -23,7 +23,7 @@ import jcuda.runtime.cudaIpcMemHandle;
 import jcuda.runtime.cudaPitchedPtr;
 import org.junit.jupiter.api.Test;
 
-/** Tests the runtime's facade over simulated devices; the twin on a real one is {@link FacadeGpuTest}. */
+/** This class tests the runtime's facade over simulated devices; the twin on a real one is {@link FacadeGpuTest}. */
 class RuntimeFacadeTest {
 
     private static final int INVALID = cudaError.cudaErrorInvalidValue;

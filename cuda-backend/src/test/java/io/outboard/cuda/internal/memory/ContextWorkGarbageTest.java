@@ -10,7 +10,10 @@ import jcuda.runtime.cudaError;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that marking, asking and waiting make no garbage, whatever the answer, even before the code is compiled. */
+/**
+ * This class tests that marking, asking and waiting make no garbage, whatever the answer, even before the code is
+ * compiled.
+ */
 class ContextWorkGarbageTest {
 
     private static final int OPERATIONS = 2_000;

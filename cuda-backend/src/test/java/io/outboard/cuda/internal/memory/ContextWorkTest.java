@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Tests work with marks of contexts; {@link SynchronizerTest} tests it without. The twin on a real device is
+ * This class tests work with marks of contexts; {@link SynchronizerTest} tests it without. The twin on a real device is
  * {@code CudaWorkGpuTest}.
  */
 class ContextWorkTest {

@@ -6,8 +6,8 @@ import io.outboard.cuda.Gpu;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests which class of the name is found: on JDK 22 and newer, the build runs this test once from classes and once from
- * the jar.
+ * This class tests which class of the name is found: on JDK 22 and newer, the build runs this test once from classes
+ * and once from the jar.
  */
 class DriverLibraryTest {
 

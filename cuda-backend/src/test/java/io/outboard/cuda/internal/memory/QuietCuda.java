@@ -1,6 +1,6 @@
 package io.outboard.cuda.internal.memory;
 
-/** Simulates a device on which either everything has finished, or nothing has; its answers make no garbage. */
+/** The fake simulates a device on which either everything has finished, or nothing has; its answers make no garbage. */
 public class QuietCuda extends FakeCuda {
 
     private static final long CONTEXT = 0xC0_0000;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests work in a context that can't be marked, with a driver before 12.5, or a JDK before 22. */
+/** This class tests work in a context that can't be marked, with a driver before 12.5, or a JDK before 22. */
 @Timeout(30)
 class SynchronizerTest {
 

@@ -8,7 +8,9 @@ import io.outboard.bench.cli.trace.Trace;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 
-/** Measures how long a trace's operations take on a target, in several passes over the same instance. */
+/**
+ * The measurement measures how long a trace's operations take on a target, in several passes over the same instance.
+ */
 public final class TargetMeasurement {
 
     private final Target target;

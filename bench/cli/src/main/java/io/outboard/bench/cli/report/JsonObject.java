@@ -7,7 +7,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds one JSON object of a result file: strings, numbers, nulls, and objects of these values one level down.
+ * The class holds one JSON object of a result file: strings, numbers, nulls, and objects of these values one level
+ * down.
  *
  * <p>An absent key and a key whose value is null mean the same: not measured. Immutable, so safe for any number of
  * threads.

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** Tests a lender in a process of its own, as users start it, and its ledger. */
+/** This class tests a lender in a process of its own, as users start it, and its ledger. */
 @Timeout(120)
 class ServeCommandTest {
 

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Measures scratch memory: each thread asks 32 times for 16 to 128 bytes, and frees everything at the end. The memory
- * is from the arena of the thread's warp over an allocator, from the allocator itself, or from a counter of the warp in
- * memory that was set aside, which is the best possible.
+ * The program measures scratch memory: each thread asks 32 times for 16 to 128 bytes, and frees everything at the end.
+ * The memory is from the arena of the thread's warp over an allocator, from the allocator itself, or from a counter of
+ * the warp in memory that was set aside, which is the best possible.
  */
 public final class ArenaProgram implements Program {
 

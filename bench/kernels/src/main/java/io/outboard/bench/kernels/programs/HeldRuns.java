@@ -2,7 +2,10 @@ package io.outboard.bench.kernels.programs;
 
 import io.outboard.bench.cli.report.JsonLine;
 
-/** Runs kernels in which each thread gets something in one kernel and returns it in the next: {@code OUTBOARD_HELD}. */
+/**
+ * The class runs kernels in which each thread gets something in one kernel and returns it in the next: {@code
+ * OUTBOARD_HELD}.
+ */
 final class HeldRuns {
 
     private HeldRuns() {}

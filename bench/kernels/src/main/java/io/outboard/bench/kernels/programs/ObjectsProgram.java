@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Measures objects of 64 bytes, one for each thread, made in one kernel and destroyed in the next: by an ObjectHeap,
- * and as blocks of each allocator.
+ * The program measures objects of 64 bytes, one for each thread, made in one kernel and destroyed in the next: by an
+ * ObjectHeap, and as blocks of each allocator.
  */
 public final class ObjectsProgram implements Program {
 

@@ -9,8 +9,8 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
 /**
- * Adds up the times of parts of a stream's work, by events around each part; the time between two events with nothing
- * in between is subtracted. Confined to one thread.
+ * The class adds up the times of parts of a stream's work, by events around each part; the time between two events with
+ * nothing in between is subtracted. Confined to one thread.
  */
 public final class PartTimes implements AutoCloseable {
 

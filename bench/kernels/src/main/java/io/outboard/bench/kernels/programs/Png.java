@@ -10,8 +10,8 @@ import java.util.zip.CRC32;
 import java.util.zip.DeflaterOutputStream;
 
 /**
- * Writes grey pictures as PNG (ISO/IEC 15948), with one byte for each pixel. The JDK's writer isn't used, since it
- * needs {@code java.desktop}, which would double the size of the runtime that is copied to GPU machines.
+ * The class writes grey pictures as PNG (ISO/IEC 15948), with one byte for each pixel. The JDK's writer isn't used,
+ * since it needs {@code java.desktop}, which would double the size of the runtime that is copied to GPU machines.
  */
 public final class Png {
 

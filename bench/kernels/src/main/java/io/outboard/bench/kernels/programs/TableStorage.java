@@ -12,8 +12,8 @@ import java.util.function.ObjIntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores objects with memory beside the heap for each type: pointers to objects that an allocator placed, or arrays
- * that hold the objects themselves.
+ * The storage stores objects with memory beside the heap for each type: pointers to objects that an allocator placed,
+ * or arrays that hold the objects themselves.
  */
 final class TableStorage implements Storage {
 

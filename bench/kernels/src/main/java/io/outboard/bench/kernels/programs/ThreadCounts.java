@@ -1,7 +1,8 @@
 package io.outboard.bench.kernels.programs;
 
 /**
- * Reads numbers of threads as sizes name them: {@code T10240}, {@code T100k} for 102,400, {@code T1M} for 1,048,576.
+ * The class reads numbers of threads as sizes name them: {@code T10240}, {@code T100k} for 102,400, {@code T1M} for
+ * 1,048,576.
  */
 final class ThreadCounts {
 

@@ -10,7 +10,10 @@ import java.util.function.Predicate;
 import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 
-/** Makes the tables of in-kernel allocators: ours beside published ones in the same cases, registers, and settings. */
+/**
+ * The class makes the tables of in-kernel allocators: ours beside published ones in the same cases, registers, and
+ * settings.
+ */
 public final class KernelComparison {
 
     private static final String OURS = "ours";

@@ -10,7 +10,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 
-/** Makes the tables of what in-kernel heaps do where there is little or no room left, and in the long run. */
+/** The class makes the tables of what in-kernel heaps do where there is little or no room left, and in the long run. */
 final class KernelEndurance {
 
     /** The text that says how heaps are aged: {@code Ageing} of the bench. */

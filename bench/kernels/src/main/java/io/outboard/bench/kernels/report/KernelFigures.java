@@ -14,7 +14,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 
-/** Draws figures 3, 4 and 5 of Vinkler and Havran (2014) with our results. */
+/** The class draws figures 3, 4 and 5 of Vinkler and Havran (2014) with our results. */
 final class KernelFigures {
 
     /** The threads of a block, in every test. */

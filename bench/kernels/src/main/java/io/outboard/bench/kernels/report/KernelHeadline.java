@@ -14,8 +14,8 @@ import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 
 /**
- * Sums up a run of in-kernel allocators: compared with CUDA's own malloc, otherwise with the best published one,
- * otherwise in times.
+ * The headline sums up a run of in-kernel allocators: compared with CUDA's own malloc, otherwise with the best
+ * published one, otherwise in times.
  */
 final class KernelHeadline {
 

@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Shows what allocators in kernels do: tables of every case, and tables and figures of Vinkler and Havran (2014) with
- * our results.
+ * The section shows what allocators in kernels do: tables of every case, and tables and figures of Vinkler and Havran
+ * (2014) with our results.
  */
 public final class KernelsSection implements Section {
 

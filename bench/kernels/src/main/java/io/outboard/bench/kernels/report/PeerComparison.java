@@ -10,8 +10,9 @@ import java.util.Optional;
 import java.util.stream.DoubleStream;
 
 /**
- * Compares one of our allocators with the best published one in each case. Both are shown as they were measured and net
- * of the empty kernel of their harness, and compared net. Immutable, so safe for any number of threads.
+ * The comparison compares one of our allocators with the best published one in each case. Both are shown as they were
+ * measured and net of the empty kernel of their harness, and compared net. Immutable, so safe for any number of
+ * threads.
  */
 public final class PeerComparison {
 

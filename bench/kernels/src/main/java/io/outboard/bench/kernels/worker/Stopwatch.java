@@ -5,7 +5,7 @@ import jcuda.driver.CUevent_flags;
 import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
-/** Times work on the default stream by two CUDA events. Confined to one thread. */
+/** A stopwatch times work on the default stream by two CUDA events. Confined to one thread. */
 public final class Stopwatch implements AutoCloseable {
 
     /**

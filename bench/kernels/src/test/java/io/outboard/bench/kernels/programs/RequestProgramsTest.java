@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests the parts of programs that measure requests alone, without a GPU. */
+/** This class tests the parts of programs that measure requests alone, without a GPU. */
 class RequestProgramsTest {
 
     @ParameterizedTest

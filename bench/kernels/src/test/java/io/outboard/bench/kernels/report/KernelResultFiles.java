@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Has lines of {@code kernels.jsonl} as the command line writes them. */
+/** The class has lines of {@code kernels.jsonl} as the command line writes them. */
 public final class KernelResultFiles {
 
     private static final String HEAP = "\"heapBytes\":2147483648,\"preSplit\":\"default\",";

@@ -7,7 +7,7 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.locks.LockSupport;
 
-/** Stands in for a program that calls {@link CaseWorker#serve}; each case says how it ends. */
+/** The worker stands in for a program that calls {@link CaseWorker#serve}; each case says how it ends. */
 final class FakeWorker {
 
     static final String HANGS = "hangs";

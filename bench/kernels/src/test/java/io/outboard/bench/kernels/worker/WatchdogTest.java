@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests processes that hang, die and crash, without a GPU. */
+/** This class tests processes that hang, die and crash, without a GPU. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class WatchdogTest {
 

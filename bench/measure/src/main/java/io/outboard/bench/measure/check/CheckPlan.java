@@ -3,7 +3,7 @@ package io.outboard.bench.measure.check;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Decides which shards a run consists of. */
+/** The plan decides which shards a run consists of. */
 final class CheckPlan {
 
     private CheckPlan() {}

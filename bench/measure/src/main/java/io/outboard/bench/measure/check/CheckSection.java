@@ -13,7 +13,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 
-/** Shows what {@code outboard check} found, in a table with a row for each strategy. */
+/** The section shows what {@code outboard check} found, in a table with a row for each strategy. */
 final class CheckSection implements Section {
 
     private static final double NS_A_SECOND = 1e9;

@@ -15,7 +15,7 @@ import java.util.concurrent.Future;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Runs shards on several threads. After a violation, no more shards of the same strategy are begun. */
+/** The pool runs shards on several threads. After a violation, no more shards of the same strategy are begun. */
 final class ShardPool {
 
     private final Function<String, StrategyProvider> providers;

@@ -8,8 +8,9 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Draws a shard's operations and does them. A shard is a row of parts, each with a {@link Load}: blocks are allocated
- * and freed around a target number that changes, then all are freed, and the strategy has to be like a new one.
+ * The run draws a shard's operations and does them. A shard is a row of parts, each with a {@link Load}: blocks are
+ * allocated and freed around a target number that changes, then all are freed, and the strategy has to be like a new
+ * one.
  *
  * <p>Checks that walk over all blocks are the rarer, the longer a walk takes, so that they take a small part of the
  * time.

@@ -5,7 +5,10 @@ import io.outboard.core.InvalidAddressException;
 import io.outboard.core.PartRetiringStrategy;
 import io.outboard.core.Strategy;
 
-/** Makes calls that a strategy must refuse with an exception and that must change nothing. Confined to one thread. */
+/**
+ * The class makes calls that a strategy must refuse with an exception and that must change nothing. Confined to one
+ * thread.
+ */
 final class WrongCalls {
 
     private static final int REMEMBERED = 16;

@@ -4,8 +4,9 @@ import io.outboard.bench.cli.trace.SplitMix64;
 import io.outboard.core.InvalidAddressException;
 
 /**
- * Makes calls with handles that name no block in use: old ones, made-up ones and addresses. The model decides whether a
- * handle names a block. Each call must be refused with an exception and must change nothing. Confined to one thread.
+ * The class makes calls with handles that name no block in use: old ones, made-up ones and addresses. The model decides
+ * whether a handle names a block. Each call must be refused with an exception and must change nothing. Confined to one
+ * thread.
  */
 final class WrongHandles {
 

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Describes a file of results that can be compared: its name, and the keys that a comparison needs.
+ * The record describes a file of results that can be compared: its name, and the keys that a comparison needs.
  *
  * @param fileName in a folder of results: one JSON object a line
  * @param rows keys whose values tell one line from the others

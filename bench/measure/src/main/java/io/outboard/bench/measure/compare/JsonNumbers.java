@@ -2,7 +2,7 @@ package io.outboard.bench.measure.compare;
 
 import java.util.Locale;
 
-/** Formats numbers of results as they are, whole ones without a decimal point. */
+/** The class formats numbers of results as they are, whole ones without a decimal point. */
 final class JsonNumbers {
 
     private JsonNumbers() {}

@@ -7,7 +7,9 @@ import io.outboard.pool.PoolStatistics;
 import io.outboard.pool.ReusePolicy;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Soaks a pool over addresses with a simulated device: each use of a block, and its end, is known exactly. */
+/**
+ * This soak soaks a pool over addresses with a simulated device: each use of a block, and its end, is known exactly.
+ */
 final class SimulatedSoak implements Session.Shared<UseRecord.Use> {
 
     /** The most that a stream may be behind; further launches on it are left out. */

@@ -25,8 +25,9 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Measures what a pool holds when several threads use it, and when one thread does the same: what arenas, caches and
- * queues of remote frees cost in memory. No device is used, so all work counts as finished. Confined to one thread.
+ * The class measures what a pool holds when several threads use it, and when one thread does the same: what arenas,
+ * caches and queues of remote frees cost in memory. No device is used, so all work counts as finished. Confined to one
+ * thread.
  */
 public final class MemoryByThreads {
 

@@ -15,9 +15,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Measures latencies by size: each thread replaces blocks of one size, from a granule to a quarter of a gigabyte.
- * Drivers serve small blocks in another way than large ones, so a speedup without its size says little. Confined to one
- * thread.
+ * The sweep measures latencies by size: each thread replaces blocks of one size, from a granule to a quarter of a
+ * gigabyte. Drivers serve small blocks in another way than large ones, so a speedup without its size says little.
+ * Confined to one thread.
  */
 public final class SizeSweep {
 

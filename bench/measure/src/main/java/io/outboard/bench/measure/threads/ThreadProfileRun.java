@@ -16,7 +16,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Runs one thread profile on every pool that is asked for, with each number of threads. Confined to one thread. */
+/**
+ * The run runs one thread profile on every pool that is asked for, with each number of threads. Confined to one thread.
+ */
 public final class ThreadProfileRun {
 
     /** The part of result pages that shows the results. */

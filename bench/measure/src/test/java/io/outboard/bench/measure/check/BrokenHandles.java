@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Wraps the handles of a broken strategy, with the faults that concern handles. The class knows the layout of TLSF's
- * handles.
+ * The class wraps the handles of a broken strategy, with the faults that concern handles. The class knows the layout of
+ * TLSF's handles.
  */
 final class BrokenHandles {
 

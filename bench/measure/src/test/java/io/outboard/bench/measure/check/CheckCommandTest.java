@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
-/** Calls {@code outboard check} as users do, but for how exceptions are printed. */
+/** This class calls {@code outboard check} as users do, but for how exceptions are printed. */
 class CheckCommandTest {
 
     private static final int FAILED = 1;

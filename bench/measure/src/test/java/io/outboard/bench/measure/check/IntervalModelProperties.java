@@ -16,7 +16,7 @@ import net.jqwik.api.constraints.Size;
 import net.jqwik.api.lifecycle.AddLifecycleHook;
 import net.jqwik.api.lifecycle.PropagationMode;
 
-/** Compares the model with a map of the intervals, which answers every question in the simplest way. */
+/** This class compares the model with a map of the intervals, which answers every question in the simplest way. */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class IntervalModelProperties {
 

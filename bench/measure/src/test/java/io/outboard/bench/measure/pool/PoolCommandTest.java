@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Calls {@code outboard pool} as users do, without a GPU. */
+/** This class calls {@code outboard pool} as users do, without a GPU. */
 class PoolCommandTest {
 
     @TempDir

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Calls {@code outboard pool} with several threads, as users do, without a GPU. */
+/** This class calls {@code outboard pool} with several threads, as users do, without a GPU. */
 class PoolThreadsCommandTest {
 
     @TempDir

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Runs real kernels; the twin without a GPU is {@link SoakTest}. Facades have one policy in a process, so there is one
- * test.
+ * This class runs real kernels; the twin without a GPU is {@link SoakTest}. Facades have one policy in a process, so
+ * there is one test.
  */
 @Tag("gpu")
 class SoakGpuTest {

@@ -11,7 +11,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Runs on memory of a GPU, from each kind of supply. The twin without a GPU is {@code IsolatedThreadBenchTest}. */
+/**
+ * This class runs on memory of a GPU, from each kind of supply. The twin without a GPU is {@code
+ * IsolatedThreadBenchTest}.
+ */
 @Tag("gpu")
 class ThreadBenchGpuTest {
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests NVRTC, which needs no GPU, but mostly libnvrtc.so.12 and the headers of a CUDA toolkit. */
+/** This class tests NVRTC, which needs no GPU, but mostly libnvrtc.so.12 and the headers of a CUDA toolkit. */
 public class NvrtcTest {
 
     /** Returns texts that together have each header at least once. */

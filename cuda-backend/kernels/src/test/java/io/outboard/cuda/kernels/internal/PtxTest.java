@@ -29,8 +29,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests that the PTX of the jar, which is in git, is no older than its sources; {@code ptx.sh} says what the hash in it
- * is of.
+ * This class tests that the PTX of the jar, which is in git, is no older than its sources; {@code ptx.sh} says what the
+ * hash in it is of.
  */
 public class PtxTest {
 

@@ -4,7 +4,7 @@ import io.outboard.bench.kernels.programs.ProgramCase;
 import io.outboard.bench.kernels.worker.BenchDevice;
 import io.outboard.bench.kernels.worker.CaseWorker;
 
-/** Runs cases of programs in a process of its own. */
+/** The worker runs cases of programs in a process of its own. */
 public final class ProgramWorker {
 
     private ProgramWorker() {}

@@ -14,7 +14,7 @@ import io.outboard.bench.kernels.programs.simulation.Traffic;
 import io.outboard.bench.kernels.programs.simulation.Wator;
 import java.util.List;
 
-/** Lists all programs. */
+/** The class lists all programs. */
 public final class Programs {
 
     private static final List<Program> ALL = List.of(

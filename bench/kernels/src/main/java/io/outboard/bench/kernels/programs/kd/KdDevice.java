@@ -18,7 +18,9 @@ import jcuda.Pointer;
 import jcuda.driver.JCudaDriver;
 import org.jspecify.annotations.Nullable;
 
-/** Holds the kernels of a k-d tree's build, their heap and the rest of their memory. Confined to one thread. */
+/**
+ * The class holds the kernels of a k-d tree's build, their heap and the rest of their memory. Confined to one thread.
+ */
 final class KdDevice implements AutoCloseable {
 
     /** A word is a field of {@code Build} in {@code kd_nodes.cuh}, behind the heap's control block. */

@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Builds a k-d tree in one kernel, with memory of 200 and of 20 times the root's list: Vinkler and Havran 2014, section
- * 7, tables 3 and 4; {@code kdtree.cu} says how. The scenes are generated, {@link KdScene}, with as many triangles as a
- * small, a middle and a large one of the paper's.
+ * The program builds a k-d tree in one kernel, with memory of 200 and of 20 times the root's list: Vinkler and Havran
+ * 2014, section 7, tables 3 and 4; {@code kdtree.cu} says how. The scenes are generated, {@link KdScene}, with as many
+ * triangles as a small, a middle and a large one of the paper's.
  *
  * <p>The tree is compared with the scene: each leaf must have exactly the triangles that reach into it, and rays must
  * hit the same through the tree as by all triangles. A build that is refused memory has the status {@code refused} and

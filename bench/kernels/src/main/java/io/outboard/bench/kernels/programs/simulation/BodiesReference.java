@@ -3,8 +3,8 @@ package io.outboard.bench.kernels.programs.simulation;
 import java.util.stream.IntStream;
 
 /**
- * Simulates bodies on the CPU with the same operations as {@code bodies.cuh}, so with the same bits. Bodies that have
- * merged into others have no mass. Confined to one thread.
+ * The reference simulates bodies on the CPU with the same operations as {@code bodies.cuh}, so with the same bits.
+ * Bodies that have merged into others have no mass. Confined to one thread.
  */
 final class BodiesReference implements Simulation.Reference {
 

@@ -1,6 +1,6 @@
 package io.outboard.bench.kernels.programs.simulation;
 
-/** Gives the same numbers as {@code random} of {@code stores.cuh}. */
+/** The class gives the same numbers as {@code random} of {@code stores.cuh}. */
 final class Dice {
 
     private Dice() {}

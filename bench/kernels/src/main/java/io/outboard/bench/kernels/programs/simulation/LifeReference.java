@@ -4,8 +4,8 @@ import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
 /**
- * Plays the game of life on the CPU with the same steps as {@code life.cu}, and an array over places. Confined to one
- * thread.
+ * The reference plays the game of life on the CPU with the same steps as {@code life.cu}, and an array over places.
+ * Confined to one thread.
  */
 final class LifeReference implements Simulation.Reference {
 

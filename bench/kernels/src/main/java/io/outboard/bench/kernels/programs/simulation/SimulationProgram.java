@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Runs a simulation: times it, compares its picture with the CPU's, and looks for the least heap. Confined to one
- * thread.
+ * The program runs a simulation: times it, compares its picture with the CPU's, and looks for the least heap. Confined
+ * to one thread.
  */
 public final class SimulationProgram implements Program {
 

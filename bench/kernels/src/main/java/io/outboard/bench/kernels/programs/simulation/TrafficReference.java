@@ -3,8 +3,8 @@ package io.outboard.bench.kernels.programs.simulation;
 import java.util.stream.IntStream;
 
 /**
- * Simulates traffic on the CPU with the same steps as {@code traffic.cu}, and arrays over cells. Confined to one
- * thread.
+ * The reference simulates traffic on the CPU with the same steps as {@code traffic.cu}, and arrays over cells. Confined
+ * to one thread.
  */
 final class TrafficReference implements Simulation.Reference {
 

@@ -5,7 +5,8 @@ import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
 /**
- * Simulates Wa-Tor on the CPU with the same steps as {@code wator.cu}, and arrays over places. Confined to one thread.
+ * The reference simulates Wa-Tor on the CPU with the same steps as {@code wator.cu}, and arrays over places. Confined
+ * to one thread.
  */
 final class WatorReference implements Simulation.Reference {
 

@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Makes the tables of the build of k-d trees: tables 3 and 4 of Vinkler and Havran (2014) with our results, and their
- * values beside.
+ * The class makes the tables of the build of k-d trees: tables 3 and 4 of Vinkler and Havran (2014) with our results,
+ * and their values beside.
  */
 final class KdTreeTables {
 

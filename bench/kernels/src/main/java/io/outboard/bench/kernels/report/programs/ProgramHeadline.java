@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Sums up a run of programs: a step of each compared with the same step over CUDA's own malloc. */
+/** The headline sums up a run of programs: a step of each compared with the same step over CUDA's own malloc. */
 final class ProgramHeadline {
 
     private static final String OBJECT_HEAP = "ObjectHeap";

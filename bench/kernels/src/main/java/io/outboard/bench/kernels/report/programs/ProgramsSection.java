@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Shows programs whose kernels allocate: pictures of their results, times, memory, and the papers' figures with our
- * results.
+ * The section shows programs whose kernels allocate: pictures of their results, times, memory, and the papers' figures
+ * with our results.
  */
 public final class ProgramsSection implements Section {
 

@@ -12,8 +12,8 @@ import java.util.function.DoubleFunction;
 import java.util.function.Predicate;
 
 /**
- * Makes the tables of requests alone: figures 2, 5 and 6 of Huang et al. (2013) with our results, arenas of warps,
- * objects made and destroyed.
+ * The class makes the tables of requests alone: figures 2, 5 and 6 of Huang et al. (2013) with our results, arenas of
+ * warps, objects made and destroyed.
  */
 final class RequestTables {
 

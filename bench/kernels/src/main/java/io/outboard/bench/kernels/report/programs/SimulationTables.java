@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.OptionalDouble;
 import java.util.function.Predicate;
 
-/** Makes the tables of programs in steps: figures 7 and 8 of Springer 2019 with our results, and runs of many steps. */
+/**
+ * The class makes the tables of programs in steps: figures 7 and 8 of Springer 2019 with our results, and runs of many
+ * steps.
+ */
 final class SimulationTables {
 
     private static final String OBJECT_HEAP = "ObjectHeap";

@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Does short runs on a device, through the process that cases run in, and compares every result with the CPU's. */
+/**
+ * This class does short runs on a device, through the process that cases run in, and compares every result with the
+ * CPU's.
+ */
 @Tag("gpu")
 class ProgramsGpuTest {
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests the parts of programs, without a GPU. */
+/** This class tests the parts of programs, without a GPU. */
 class ProgramsTest {
 
     @ParameterizedTest

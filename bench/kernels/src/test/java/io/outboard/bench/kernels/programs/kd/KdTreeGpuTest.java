@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Runs the quick cases on a device, without CUDA's own heap, which has one size as long as the process lives. */
+/**
+ * This class runs the quick cases on a device, without CUDA's own heap, which has one size as long as the process
+ * lives.
+ */
 @Tag("gpu")
 class KdTreeGpuTest {
 

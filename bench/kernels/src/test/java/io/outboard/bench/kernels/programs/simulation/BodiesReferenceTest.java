@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** Tests the rules of the bodies on the CPU, with which their twin on the device is compared. */
+/** This class tests the rules of the bodies on the CPU, with which their twin on the device is compared. */
 class BodiesReferenceTest {
 
     @Test

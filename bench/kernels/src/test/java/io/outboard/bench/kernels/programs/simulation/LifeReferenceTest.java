@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Compares the CPU's game of life with candidates with the plain rule. */
+/** This class compares the CPU's game of life with candidates with the plain rule. */
 class LifeReferenceTest {
 
     private static final int WIDTH = 64;

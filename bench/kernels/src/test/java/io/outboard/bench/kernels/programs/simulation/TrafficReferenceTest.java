@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** Tests the rules of traffic on the CPU, with which its twin on the device is compared. */
+/** This class tests the rules of traffic on the CPU, with which its twin on the device is compared. */
 class TrafficReferenceTest {
 
     @Test

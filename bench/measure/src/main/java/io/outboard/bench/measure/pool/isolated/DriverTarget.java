@@ -8,7 +8,8 @@ import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
 
 /**
- * Measures the facade of the driver's stream-ordered functions. Each slot owns one JCuda pointer that is used again.
+ * The target measures the facade of the driver's stream-ordered functions. Each slot owns one JCuda pointer that is
+ * used again.
  */
 final class DriverTarget extends Target {
 

@@ -27,7 +27,10 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 import org.jspecify.annotations.Nullable;
 
-/** Implements the bench among the classes that a measurement of a pool loads for itself. Confined to one thread. */
+/**
+ * The class implements the bench among the classes that a measurement of a pool loads for itself. Confined to one
+ * thread.
+ */
 public final class IsolatedPoolBench implements PoolBench {
 
     private static final String NO_DEVICE = "none";

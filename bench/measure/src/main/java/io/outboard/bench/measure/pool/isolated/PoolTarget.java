@@ -5,7 +5,7 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Strategy;
 import io.outboard.pool.Pool;
 
-/** Measures a pool. */
+/** The target measures a pool. */
 final class PoolTarget extends Target {
 
     private static final long STREAM = 0;

@@ -7,7 +7,8 @@ import jcuda.Pointer;
 import jcuda.runtime.cudaError;
 
 /**
- * Measures the facade of the runtime. Each slot owns one JCuda pointer that is used again for every allocation in it.
+ * The target measures the facade of the runtime. Each slot owns one JCuda pointer that is used again for every
+ * allocation in it.
  */
 final class RuntimeTarget extends Target {
 

@@ -15,7 +15,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
-/** Runs several threads on one pool; each repeats the trace in slots of its own. */
+/** The class runs several threads on one pool; each repeats the trace in slots of its own. */
 final class Throughput {
 
     private static final int ROUNDS = 5;

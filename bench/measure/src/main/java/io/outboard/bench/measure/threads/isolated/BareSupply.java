@@ -1,8 +1,8 @@
 package io.outboard.bench.measure.threads.isolated;
 
 /**
- * Supplies numbers instead of blocks, which leaves only the time of the benchmark itself, such as that of handing
- * blocks on.
+ * This supply supplies numbers instead of blocks, which leaves only the time of the benchmark itself, such as that of
+ * handing blocks on.
  */
 final class BareSupply implements Supply {
 

@@ -1,6 +1,6 @@
 package io.outboard.bench.measure.threads.isolated;
 
-/** Compares each block with all that are in use. */
+/** The class compares each block with all that are in use. */
 final class CheckedBlocks extends Blocks {
 
     private final Blocks blocks;

@@ -2,7 +2,7 @@ package io.outboard.bench.measure.threads.isolated;
 
 import io.outboard.bench.cli.common.Latencies;
 
-/** Times each operation, with a recorder for this thread alone. */
+/** The class times each operation, with a recorder for this thread alone. */
 final class ClockedBlocks extends Blocks {
 
     private final Blocks blocks;

@@ -8,8 +8,8 @@ import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUstream;
 
 /**
- * Allocates and frees by CUDA's functions, the driver's own or the facades'. A thread has some pointers, into which it
- * writes addresses in turn.
+ * The class allocates and frees by CUDA's functions, the driver's own or the facades'. A thread has some pointers, into
+ * which it writes addresses in turn.
  */
 final class CudaBlocks extends Blocks {
 

@@ -11,8 +11,9 @@ import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Supplies memory by the driver's own functions; {@code cuMemAllocAsync} uses {@link ThreadStreams}. An allocator of
- * one slot is kept open meanwhile: it keeps the context, and keeps the driver's pool from returning memory.
+ * This supply supplies memory by the driver's own functions; {@code cuMemAllocAsync} uses {@link ThreadStreams}. An
+ * allocator of one slot is kept open meanwhile: it keeps the context, and keeps the driver's pool from returning
+ * memory.
  */
 final class DriverSupply implements Supply {
 

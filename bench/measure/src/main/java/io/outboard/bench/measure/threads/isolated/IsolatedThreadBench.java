@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** Implements the bench among the classes that a pass loads for itself. Confined to one thread. */
+/** The class implements the bench among the classes that a pass loads for itself. Confined to one thread. */
 public final class IsolatedThreadBench implements ThreadBench {
 
     private static final int ROUNDS = 3;

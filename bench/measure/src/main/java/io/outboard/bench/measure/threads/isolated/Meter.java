@@ -4,7 +4,8 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 
 /**
- * Measures what the calling thread uses between two moments: bytes of garbage, and core time. Confined to one thread.
+ * A meter measures what the calling thread uses between two moments: bytes of garbage, and core time. Confined to one
+ * thread.
  */
 final class Meter {
 

@@ -11,7 +11,7 @@ import io.outboard.pool.PoolBuilder;
 import io.outboard.pool.ReusePolicy;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Supplies memory by a pool, either over addresses with a device that is always idle, or over a GPU. */
+/** This supply supplies memory by a pool, either over addresses with a device that is always idle, or over a GPU. */
 final class PoolSupply implements Supply {
 
     /** The share of a GPU's free memory that the pool may hold, as for the facades. */

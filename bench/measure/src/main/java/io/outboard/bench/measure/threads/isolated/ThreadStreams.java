@@ -10,9 +10,9 @@ import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 
 /**
- * Makes the streams of a device: one for each thread where blocks stay with their threads, otherwise a single one for
- * all, since blocks go from thread to thread. All streams are made beforehand, since making a stream beside threads
- * that launch would take seconds.
+ * The class makes the streams of a device: one for each thread where blocks stay with their threads, otherwise a single
+ * one for all, since blocks go from thread to thread. All streams are made beforehand, since making a stream beside
+ * threads that launch would take seconds.
  */
 final class ThreadStreams implements AutoCloseable {
 

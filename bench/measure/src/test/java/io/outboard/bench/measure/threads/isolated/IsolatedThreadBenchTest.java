@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Runs each profile on a pool that is right, and on memory that is wrong. */
+/** This class runs each profile on a pool that is right, and on memory that is wrong. */
 class IsolatedThreadBenchTest {
 
     private static final long MIB = 1L << 20;

@@ -10,7 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
- * Has some of the driver's functions by java.lang.foreign, for programs of these tests. Only the name and the
+ * The class has some of the driver's functions by java.lang.foreign, for programs of these tests. Only the name and the
  * functions' shapes are those of TornadoVM's class, so that the agent takes this class for it; none of the code is
  * TornadoVM's.
  */
