@@ -142,12 +142,12 @@ public final class LaunchesBeside {
             final long before = System.nanoTime();
             JCuda.cudaMalloc(live[slot], bytes);
             allocateNs[i] = System.nanoTime() - before;
-            // Volatile, so that whoever reads the count sees what was written before.
+            // The count is volatile, so that whoever reads it sees what was written before.
             allocated = i + 1;
         }
     }
 
-    /** Returns percentiles of {@code ns}, which is sorted. */
+    /** Sorts {@code ns}, and returns its percentiles. */
     private static String percentiles(final long... ns) {
         if (ns.length == 0) {
             return "none";

@@ -4,7 +4,7 @@ import java.util.Map;
 import java.util.function.LongUnaryOperator;
 import java.util.function.Supplier;
 
-/** Calls {@link Original} in every way that a compiler makes of it. */
+/** The class calls {@link Original} in every way into which a compiler translates a call. */
 public final class Caller implements Supplier<Map<String, Integer>> {
 
     @Override

@@ -1,6 +1,6 @@
 package examples.fake;
 
-/** Another agent, which makes the virtual machine load a program's class before Outboard's agent starts. */
+/** This other agent makes the virtual machine load a program's class before Outboard's agent starts. */
 public final class EarlyAgent {
 
     private EarlyAgent() {}

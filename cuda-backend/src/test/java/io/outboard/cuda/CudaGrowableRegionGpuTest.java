@@ -32,8 +32,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * This class tests regions that grow in place on a real device. Needs JDK 22 or newer, and Outboard's classes in their
- * jar, as the GPU bundle has them. The twin without a GPU is {@link CudaGrowableRegionTest}.
+ * This class tests regions that grow in place on a real device. The tests need JDK 22 or newer, and Outboard's classes
+ * in their jar, as the GPU bundle has them. The twin without a GPU is {@link CudaGrowableRegionTest}.
  */
 @Tag("gpu")
 class CudaGrowableRegionGpuTest {

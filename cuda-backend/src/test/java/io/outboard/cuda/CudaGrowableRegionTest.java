@@ -259,7 +259,7 @@ class CudaGrowableRegionTest {
         }
     }
 
-    /** The pool was built without a device to ask: it asked nothing, and unmapped memory under a kernel. */
+    /** This pool has no device to ask. Formerly, such a pool didn't wait, and unmapped memory under a kernel. */
     @Test
     void shouldWaitBeforeAPoolThatReusesAtOnceGivesBack() {
         try (CudaMemorySource source = open();

@@ -50,7 +50,9 @@ class CudaLoadingTest {
         assertTrue(anyLine(lines, " jcuda.runtime.JCuda "), "the test above would see it");
     }
 
-    /** Otherwise, the first free that asks whether work has finished takes a millisecond. */
+    /**
+     * If these classes were loaded later, the first free that asks whether work has finished would take a millisecond.
+     */
     @Test
     void shouldLoadWhatAsksTheDeviceWithTheLibrary() throws IOException, InterruptedException {
         final List<String> lines = run(entry -> true, "-Xlog:class+load", "0");

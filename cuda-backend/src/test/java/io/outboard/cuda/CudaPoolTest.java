@@ -27,7 +27,10 @@ class CudaPoolTest {
     private final FakeCuda cuda = new FakeCuda(2);
     private final CudaMemorySource source = CudaMemorySource.open(cuda, 1);
 
-    /** The kernel has finished when it has been asked for some times. */
+    /**
+     * The number of times that somebody asked whether the kernel has finished; from the fourth time on the answer is
+     * yes.
+     */
     private final AtomicInteger asked = new AtomicInteger();
 
     private void launch() {

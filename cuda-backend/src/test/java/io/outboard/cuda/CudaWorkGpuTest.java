@@ -296,7 +296,7 @@ class CudaWorkGpuTest {
         });
     }
 
-    // Captures
+    // The following tests are about captures.
 
     @ParameterizedTest
     @CsvSource({"0,true", "1,true", "2,true", "0,false", "1,false", "2,false"})

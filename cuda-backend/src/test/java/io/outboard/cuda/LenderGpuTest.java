@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * This class tests a lender and its clients, each a process of its own, on one GPU. Needs JDK 22 or newer, and
+ * This class tests a lender and its clients, each a process of its own, on one GPU. The tests need JDK 22 or newer, and
  * Outboard's classes in their jars, as the GPU bundle has them. {@code -Doutboard.kills} says how many clients are
  * killed, 10 unless it is set. The twins without a GPU are {@link CudaLeasesTest} and {@link CudaLendingDeviceTest}.
  */

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * This class tests a lender with its socket and descriptors, which are files in memory, and a client's simulated driver
- * that imports them. Needs JDK 22 or newer, and the service's classes in their jar.
+ * that imports them. The tests need JDK 22 or newer, and the service's classes in their jar.
  */
 @Timeout(60)
 class LenderTest {

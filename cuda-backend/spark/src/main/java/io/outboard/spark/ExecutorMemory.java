@@ -121,7 +121,7 @@ final class ExecutorMemory implements AutoCloseable {
     /**
      * Takes a block for a task.
      *
-     * @throws IllegalStateException if this is closed, or the task has ended
+     * @throws IllegalStateException if the memory is closed, or the task has ended
      */
     TaskBuffer buffer(final TaskContext task, final long sizeBytes) {
         return buffersOf(task).take(sizeBytes);

@@ -22,7 +22,7 @@ import org.apache.spark.api.plugin.SparkPlugin;
  */
 public final class OutboardPlugin implements SparkPlugin {
 
-    /** Called by Spark. */
+    /** Spark calls this constructor. */
     public OutboardPlugin() {}
 
     @Override

@@ -8,7 +8,7 @@ import io.outboard.cuda.kernels.KernelModule;
 import java.time.Duration;
 
 /**
- * The ageing uses a heap until it is no longer fresh, and leaves it empty. Confined to one thread.
+ * The ageing of a heap means to use it until it is no longer fresh, and to leave it empty. Confined to one thread.
  *
  * <p>The recipe has {@value #LAUNCHES} launches of {@value #THREADS} threads, all of which allocate. In each launch a
  * thread acts with probability 0.75: it allocates if it holds nothing, and otherwise frees what it holds. Sizes are

@@ -144,7 +144,10 @@ final class CaseRun {
         return work.test() == TestKind.AD || work.test() == TestKind.MIX;
     }
 
-    /** Computes equation 2 of the paper, while all is allocated, in a heap that remembers the requested sizes. */
+    /**
+     * Computes the internal fragmentation, equation 2 of Vinkler and Havran (2014), while all blocks are allocated, in
+     * a heap that remembers the requested sizes.
+     */
     private double internalFragmentation() {
         try (BenchHeap heap = heap(true)) {
             launcher.launch("allocate", 1);

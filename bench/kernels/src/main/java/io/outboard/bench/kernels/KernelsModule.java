@@ -9,7 +9,7 @@ import java.util.List;
 /** The module adds the commands that measure what allocates in kernels. */
 public final class KernelsModule implements CommandModule {
 
-    /** Called by {@link java.util.ServiceLoader}. */
+    /** A {@link java.util.ServiceLoader} calls this constructor. */
     public KernelsModule() {}
 
     @Override

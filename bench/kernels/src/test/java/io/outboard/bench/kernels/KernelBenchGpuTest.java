@@ -41,9 +41,9 @@ class KernelBenchGpuTest {
                 assertTrue(result.number("registers") > 0, what);
             } else if (result.test().equals("CHURN")) {
                 assertTrue(result.number("operations") > 0, what);
-                // The threads of a warp read what is in use at the same time, so all may ask when little more is
-                // wanted: with blocks of up to 1 MiB, 84 KiB in the mean, in a heap of 16 MiB, that is a sixth of the
-                // heap at once.
+                // The threads of a warp read at the same time how much is in use, so all of them may ask though only a
+                // little more is wanted. With blocks of up to 1 MiB, 84 KiB in the mean, in a heap of 16 MiB, a warp
+                // then asks for a sixth of the heap at once.
                 assertTrue(result.number("peak") > 0.9 && result.number("peak") < 1.2, what + result.number("peak"));
                 assertEquals(0, result.number("nulls"), what);
             } else {

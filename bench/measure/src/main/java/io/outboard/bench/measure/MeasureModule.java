@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 /** The module adds the commands that measure and test what we claim. */
 public final class MeasureModule implements CommandModule {
 
-    /** Called by {@link java.util.ServiceLoader}. */
+    /** A {@link java.util.ServiceLoader} calls this constructor. */
     public MeasureModule() {}
 
     @Override

@@ -28,9 +28,9 @@ import org.jspecify.annotations.Nullable;
  * among the class's constants (method references, lambdas), if the facade has a function of that name and descriptor.
  * Classes loaded before the agent are changed in place. Classes of JCuda's jar, by their packages, and in packages
  * whose names start with {@code io.outboard.} are left alone; those of samples, tools and libraries in other packages
- * {@code jcuda.}something are not. What stays with JCuda: calls by reflection, by method handles that are looked up,
- * and by native code. Memory from the pool must not be freed that way, nor devices reset or contexts ended. Memory from
- * the pool can't be shared with another process, either: {@link OutboardRuntime#cudaIpcGetMemHandle} says why.
+ * {@code jcuda.}something are not. Calls by reflection, by method handles that are looked up, and by native code stay
+ * with JCuda. Such calls must not free memory from the pool, reset devices or end contexts. Memory from the pool can't
+ * be shared with another process, either: {@link OutboardRuntime#cudaIpcGetMemHandle} says why.
  *
  * <p>The program's own JCuda is used. It has to be on the class path. Where a class sees another JCuda, for example
  * from inside a web archive or a jar of jars, its calls are left as they are, and one line on standard error says so:
@@ -49,7 +49,7 @@ public final class OutboardAgent {
     private OutboardAgent() {}
 
     /**
-     * Called by the Java virtual machine before the program's {@code main}.
+     * The Java virtual machine calls this method before the program's {@code main}.
      *
      * @param arguments the options, or null if there are none
      * @param instrumentation changes classes

@@ -96,7 +96,7 @@ class ForeignAgentTest {
                 () -> assertTrue(warning.endsWith("Put JCuda's jar on the class path"), warning));
     }
 
-    /** Otherwise, a function of the facade would have no counterpart in the binding. */
+    /** If a function of the facade weren't found, TornadoVM's class would have no function of this name and shape. */
     @Test
     void shouldFindAllFunctionsOfTheFacade() {
         final Set<String> names =

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Assumptions;
 
-/** Describes a Java virtual machine, and starts it anew. */
+/** The class describes a Java virtual machine, and starts one for each run. */
 final class Jvm {
 
     private static final int MOST_SECONDS = 120;
@@ -65,7 +65,7 @@ final class Jvm {
         return start(main, arguments).await();
     }
 
-    /** A virtual machine that runs, in a folder that no other one uses. */
+    /** A running virtual machine has a folder that no other one uses. */
     final class Running {
 
         private final Process process;

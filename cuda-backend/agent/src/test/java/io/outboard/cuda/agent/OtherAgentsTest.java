@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * This class tests the agent beside agents that many programs have: each is started before it, and after. The build has
- * the other agents with {@code -Pagents} alone.
+ * This class tests the agent beside agents that many programs have: each of them is started before Outboard's agent,
+ * and after it. The build has the other agents with {@code -Pagents} alone.
  */
 @Tag("agent-jar")
 @EnabledIfSystemProperty(

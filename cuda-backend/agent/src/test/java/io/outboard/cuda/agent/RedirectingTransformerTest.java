@@ -235,7 +235,7 @@ class RedirectingTransformerTest {
                 () -> assertNotNull(transform(parent(), loads("jcudax/Loads"))));
     }
 
-    /** Such programs call JCuda as any program does. */
+    /** Programs in packages whose names only begin like JCuda's call JCuda as any program does. */
     @Test
     void shouldNotTakeProgramsForJCudaThatAreCalledAfterIt() {
         for (final String program :
@@ -275,7 +275,7 @@ class RedirectingTransformerTest {
     @Test
     void shouldSayThatAClassFileIsTooNew() throws Exception {
         final byte[] bytes = bytesOf(Caller.class);
-        // The major version; see the Java virtual machine's specification, section 4.1.
+        // The byte is the major version; see the Java virtual machine's specification, section 4.1.
         bytes[7] = 127;
 
         assertNull(transform(parent(), bytes));
@@ -283,7 +283,7 @@ class RedirectingTransformerTest {
         assertTrue(warnings.get(0).startsWith("Some can't be read"), warnings.get(0));
     }
 
-    /** The loader of an application that was stopped does so. */
+    /** The loader of an application that was stopped fails in this way. */
     @Test
     void shouldLeaveALoaderAloneThatFails() throws Exception {
         final ClassLoader stopped = new ClassLoader(null) {

@@ -39,7 +39,7 @@ class SystemDsTest {
     static final String PROPERTY = "outboard.systemds.jar";
     private static final String CLASS_FILE = ".class";
 
-    /** The pattern of the functions' names, whichever class of JCuda or of its libraries has them. */
+    /** The pattern of the names of functions that allocate or free, in whichever class of JCuda or its libraries. */
     private static final String ALLOCATES_OR_FREES = "(?i).*(alloc|free).*";
 
     private static final List<String> WARNINGS = new ArrayList<>();

@@ -63,7 +63,10 @@ class BitMallocInterleavingsTest {
         run(unchecked, threads, "pattern", 20_000, 2_000);
     }
 
-    /** A block that one search missed is found by the next, and not taken for hopeless. */
+    /**
+     * A block that one search missed because it was freed meanwhile is found by the next search, so such requests
+     * aren't refused for good.
+     */
     @TestOfBoth
     void shouldNotRefuseForGoodWhatIsFreedBesideASearch(final String threads) {
         run(unchecked, threads, "hopeless", 10_000, 1_000);
@@ -74,7 +77,7 @@ class BitMallocInterleavingsTest {
         run(unchecked, threads, "rows", 2_500, 250);
     }
 
-    /** A search doesn't take a word that moves up for one that is gone. */
+    /** A search doesn't miss a full word that another search promotes to the level above at the same time. */
     @Test
     void shouldNotMissWhatAnotherSearchPromotes() {
         unchecked.run(LIMIT_SECONDS, "alone", "promoted", "24401", "24600");
@@ -93,8 +96,8 @@ class BitMallocInterleavingsTest {
     }
 
     /**
-     * Long-lived blocks lie beside short-lived ones: once everything had been divided, most of the heap was free and
-     * lists were refused.
+     * Long-lived blocks lie beside short-lived ones. Formerly all granules were divided in the end, and lists were
+     * refused though most of the heap was free.
      */
     @ParameterizedTest
     @CsvSource({"0, small, 3, 6", "1, large, 1, 1", "2, apart, 1, 20"})

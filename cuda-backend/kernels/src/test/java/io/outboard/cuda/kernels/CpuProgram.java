@@ -20,7 +20,10 @@ import org.junit.jupiter.api.Assumptions;
 /** A program runs the in-kernel allocators on the CPU; it is compiled from a C++ source in {@code src/test/cuda}. */
 final class CpuProgram {
 
-    /** The compiler's optimisation. With a part of the seeds, more of it takes longer in the compiler than it saves. */
+    /**
+     * The compiler's optimisation. When only some seeds run, a higher level costs the compiler more time than it saves
+     * the program.
+     */
     static final String OPTIMISATION = Effort.isLong() ? "-O2" : "-Og";
 
     private static final Path SOURCES = Path.of("src/test/cuda");

@@ -88,7 +88,7 @@ class ObjectHeapInterleavingsTest {
         program.run(LIMIT_SECONDS, threads, scenario, seed, seed);
     }
 
-    /** The types are the program's. */
+    /** The types are those that {@code objects.cpp} declares. */
     @Test
     void shouldLayFieldsOutAsKernelsDo() {
         final Map<String, int[]> types = new LinkedHashMap<>();

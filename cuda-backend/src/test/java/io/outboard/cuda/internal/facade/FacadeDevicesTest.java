@@ -279,7 +279,7 @@ class FacadeDevicesTest {
                 () -> assertEquals(List.of("cuMemAllocAsync", "cuMemFreeAsync"), program.jcuda.calls()));
     }
 
-    // The pool is made early
+    // The following tests are about pools that are made before the first allocation.
 
     @Test
     void shouldMakeThePoolWhenTheDeviceIsChosen() {

@@ -50,7 +50,7 @@ class FacadeReuseTest {
         program.fill();
     }
 
-    /** The stream is of any kind, whoever made it, and may be destroyed by then. */
+    /** The stream is of any kind, whoever made it, and may be destroyed before the free. */
     @ParameterizedTest
     @EnumSource(names = "IMMEDIATE", mode = EnumSource.Mode.EXCLUDE)
     void shouldNotHandOutWhileAKernelRuns(final ReusePolicy policy) {

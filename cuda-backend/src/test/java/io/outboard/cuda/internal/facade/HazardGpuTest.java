@@ -61,7 +61,7 @@ public class HazardGpuTest {
         }
     }
 
-    /** Without this test the ones above would prove nothing. */
+    /** Without this test the tests above would prove nothing. */
     @Test
     void shouldCorruptIfImmediate() {
         assertTrue(isCorrupted(ReusePolicy.IMMEDIATE, Stream.KNOWN, false));

@@ -32,8 +32,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * A kernel of one device writes to memory of another, on two real devices: memory in pools that grow in place, memory
- * that is allocated later, and memory that has moved. Needs JDK 22 or newer, and Outboard's classes in their jar. The
- * twin without a GPU is {@link FacadeGrowthInPlaceTest}.
+ * that is allocated later, and memory that has moved. The tests need JDK 22 or newer, and Outboard's classes in their
+ * jar. The twin without a GPU is {@link FacadeGrowthInPlaceTest}.
  */
 @Tag("gpu")
 class PeerAccessGpuTest {

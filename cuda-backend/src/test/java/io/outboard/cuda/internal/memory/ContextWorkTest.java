@@ -100,7 +100,7 @@ class ContextWorkTest {
         assertTrue(work.isFinished(ofBusy));
     }
 
-    /** Making events starves beside threads that launch. */
+    /** A thread that makes an event may wait long beside threads that launch. */
     @Test
     void shouldMakeNoEventLater() {
         final int made = cuda.streams().eventsCreated();
@@ -167,7 +167,7 @@ class ContextWorkTest {
         assertAll(() -> assertEquals(6, asked.get()), () -> assertTrue(Thread.interrupted()));
     }
 
-    /** Otherwise a capture could only begin once the device is done. */
+    /** If the work stayed inside the guard, a capture could only begin once the device is done. */
     @Test
     void shouldBeInsideTheGuardOnlyWhileItAsks() throws InterruptedException {
         submit(context, createStream(false), finished::get);
@@ -184,7 +184,7 @@ class ContextWorkTest {
         waiter.join();
     }
 
-    // Captures
+    // The following tests are about captures.
 
     @Test
     void shouldCallNothingThatACaptureDoesNotBear() {
@@ -281,7 +281,7 @@ class ContextWorkTest {
         assertThrows(CudaFailureException.class, work::mark);
     }
 
-    // Names of streams
+    // The following tests are about the names of streams.
 
     @Test
     void shouldKnowAStreamFromALaterOneOfTheSameHandle() {
@@ -297,7 +297,7 @@ class ContextWorkTest {
                 () -> assertNotEquals(work.idOf(0), work.idOf(stream)));
     }
 
-    // The end of the work
+    // The following tests are about the end of the work.
 
     @Test
     void shouldDestroyItsEvents() {

@@ -10,6 +10,7 @@ import java.util.Arrays;
 
 /**
  * The measurement measures how long a trace's operations take on a target, in several passes over the same instance.
+ * Times are the results of the passes.
  */
 public final class TargetMeasurement {
 

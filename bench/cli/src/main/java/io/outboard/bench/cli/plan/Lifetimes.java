@@ -150,7 +150,10 @@ final class Lifetimes {
         return sizes[block];
     }
 
-    /** Returns the number of the first block that is allocated after the block's life. */
+    /**
+     * Returns the number of the first block that is allocated after the block's life; the number of all blocks if there
+     * is none.
+     */
     int end(final int block) {
         return ends[block];
     }
@@ -175,7 +178,7 @@ final class Lifetimes {
         return peakGranules;
     }
 
-    /** Returns the block whose allocation first reaches that peak. */
+    /** Returns the number of the block whose allocation first reaches {@link #peakGranules}. */
     int peak() {
         return peak;
     }

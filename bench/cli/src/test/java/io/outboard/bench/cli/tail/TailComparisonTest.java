@@ -38,7 +38,7 @@ class TailComparisonTest {
         }
     }
 
-    /** An allocator takes its time; a loop that calls none only takes the clock's, which is subtracted. */
+    /** A loop that calls no allocator takes only the time of the clock, which is subtracted. */
     @Test
     void shouldTakeLessTimeForNothing() {
         final List<Row> rows = measure(1_000_000, trace.regionBytes());

@@ -51,8 +51,8 @@ public final class ArenaProgram implements Program {
     @Override
     public List<ProgramCase> cases(final Store store, final boolean quick) {
         return (quick ? Stream.of("T1k") : Stream.of("T10240", MILLION))
-                // A malloc and a free take 0.35 microseconds (AD T10k 16 B, bench/results/h200-kernels), so 33 million
-                // of them take more than ten seconds a run.
+                // CUDA's malloc and free take 0.35 microseconds together (AD T10k 16 B, bench/results/h200-kernels), so
+                // 33 million of them take more than ten seconds a run.
                 .filter(size -> !size.equals(MILLION) || isArena(store) || !store.isCuda())
                 .map(size -> new ProgramCase(
                         name(),

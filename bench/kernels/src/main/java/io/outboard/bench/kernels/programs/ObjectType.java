@@ -6,8 +6,9 @@ import java.util.stream.IntStream;
 /**
  * A type describes one kind of a program's objects. Immutable.
  *
- * @param name as kernels' names have it
- * @param capacity most objects of the type at once, plus those that end or are made between two lists of it
+ * @param name which names of kernels contain
+ * @param capacity most objects of the type at once, plus those that end or are made between two listings of the type's
+ *     blocks
  * @param fields bytes of each field, {@link #ID} for one that names an object
  */
 public record ObjectType(String name, long capacity, List<Integer> fields) {

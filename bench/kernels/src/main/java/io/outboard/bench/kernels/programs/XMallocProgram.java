@@ -13,8 +13,8 @@ import java.util.stream.Stream;
  * CUDA's allocator takes a microsecond for each, or more (bench/results/h200-programs), and each case has at least
  * three runs. For larger blocks, the program also measures how much faster buffers make CUDA's allocator.
  *
- * <p>Stores: CUDA's allocator as it is; coalesced; with the paper's 256 blocks of each size class kept by 1 to 64
- * queues; with queues but not coalesced; with queues as they are by default; and BitMalloc.
+ * <p>The stores are CUDA's allocator as it is; coalesced; with the paper's 256 blocks of each size class kept by 1 to
+ * 64 queues; with queues but not coalesced; with queues as they are by default; and BitMalloc.
  */
 public final class XMallocProgram implements Program {
 
@@ -73,8 +73,8 @@ public final class XMallocProgram implements Program {
             final RequestRuns runs = new RequestRuns(
                     work.steps(), () -> new double[] {kernels.timed("use")}, () -> kernels.run("checkUse"));
             runs.putTimes(json, workers);
-            // This is the figure that figure 6 shows: the time of one request of the allocator behind, if those of a
-            // warp are one.
+            // Figure 6 shows this time: that of one request to the allocator behind the buffers, if the requests of a
+            // warp are joined to one.
             json.put("nsPerWarp", runs.medianUs() * 1000 * lanes / workers, 3);
             kernels.putChecks(json);
         }

@@ -84,7 +84,7 @@ public final class KernelResult {
     /**
      * Returns whether one claim served a warp.
      *
-     * @return false for every thread by itself
+     * @return false if each thread made a claim of its own
      */
     public boolean isCoalesced() {
         return values.text("coalesced").equals("yes");
@@ -165,12 +165,14 @@ public final class KernelResult {
         return number("allocateUs") + (Double.isNaN(free) ? 0 : free);
     }
 
-    /** Returns the same time, but NaN if requests failed: a point in a figure would then compare different work. */
+    /**
+     * Returns {@link #microseconds}, but NaN if requests failed: a point in a figure would then compare different work.
+     */
     double comparableMicroseconds() {
         return number("nulls") > 0 ? Double.NaN : microseconds();
     }
 
-    /** Returns both times; free is NaN where both are one kernel. */
+    /** Returns the times of allocate and of free; that of free is NaN where one kernel does both. */
     KernelTimes times() {
         return new KernelTimes(number("allocateUs"), number("freeUs"));
     }
@@ -229,8 +231,8 @@ public final class KernelResult {
     }
 
     /**
-     * Returns the microseconds on an aged heap, and their ratio to those on a fresh one; also how often the heap was
-     * used in between, if that took so long that it was less than usual.
+     * Returns the microseconds on an aged heap, and their ratio to those on a fresh one; also the number of launches in
+     * between, where there were fewer than usual because they took too long.
      *
      * @return for example {@code 9.1/8.0, 1.05}
      */

@@ -22,7 +22,9 @@ public final class PeerComparison {
                     + " kernel that allocates nothing. Peers: their published code on an H200 with a heap of 2 GiB, an independent"
                     + " harness, November 2026, reference values: the best in each case, by allocate and free, net.";
 
-    /** The resolution of CUDA's events, by the manual of {@code cuEventElapsedTime}: less counts as this. */
+    /**
+     * The resolution of CUDA's events, by the manual of {@code cuEventElapsedTime}; a shorter time counts as this time.
+     */
     private static final double RESOLUTION_US = 0.5;
 
     /** The allocators of ours for which the comparison is shown. */

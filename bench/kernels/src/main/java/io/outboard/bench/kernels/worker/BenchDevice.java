@@ -34,7 +34,7 @@ public final class BenchDevice implements AutoCloseable {
     public BenchDevice(final int device) {
         source = CudaMemorySource.open(device);
         checkRuntime("cudaSetDevice", JCuda.cudaSetDevice(device));
-        // A free of nothing makes the primary context, unless there is one, and makes it current.
+        // A free of a null pointer makes the primary context, unless there is one, and makes it current.
         checkRuntime("cudaFree", JCuda.cudaFree(new Pointer()));
         stopwatch = new Stopwatch();
     }

@@ -27,7 +27,9 @@ class KernelPeerTest {
                         peer -> peer.date().equals("2026-11") && peer.harness().startsWith("an independent harness")));
     }
 
-    /** This peer takes 7/7 over 5/5 in the published table; the finer figures of the same code count. */
+    /**
+     * The file has this peer twice: 7/7 microseconds with an empty kernel of 5/5, and then finer figures, which count.
+     */
     @Test
     void shouldTakeTheLeastNetOfTheEmptyKernel() {
         final KernelPeer best =

@@ -6,7 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Checks for kernels that {@code ptx.sh --all} makes; without them, tests of them are skipped. */
+/**
+ * The class checks whether the kernels that {@code ptx.sh --all} makes are there; a test that needs a missing kernel is
+ * skipped.
+ */
 public final class MadeKernels {
 
     private static final String REMEDY = "skipped, needs PTX made by cuda-backend/ptx.sh --all";

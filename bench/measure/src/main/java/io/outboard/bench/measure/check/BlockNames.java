@@ -7,9 +7,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Knows by what each block in use is named, its address or a handle, makes the calls that need the name, and checks
- * that the strategy agrees with the name. Confined to one thread. Each call is O(1), except {@link #isHandle}, and
- * makes no garbage.
+ * The class knows whether each block in use is named by its address or by a handle, makes the calls that need the name,
+ * and checks that the strategy agrees with the name. Confined to one thread. Each call is O(1), except {@link
+ * #isHandle}, and makes no garbage.
  */
 final class BlockNames {
 

@@ -3,8 +3,8 @@ package io.outboard.bench.measure.check;
 import java.util.Arrays;
 
 /**
- * Reads the blocks of a region as the leaves of a row of buddy trees, and finds what mustn't be: a block that is no
- * node of a tree, and two buddies that are both free and undivided. The first tree is the largest that fits into the
+ * The class reads the blocks of a region as the leaves of a row of buddy trees, and finds two faults: a block that is
+ * no node of a tree, and two buddies that are both free and undivided. The first tree is the largest that fits into the
  * region, the second is the largest that fits behind the first, and so on. Confined to one thread.
  */
 final class BuddyTree {

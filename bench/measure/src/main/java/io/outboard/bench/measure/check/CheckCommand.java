@@ -104,7 +104,7 @@ public final class CheckCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    /** Called by picocli. */
+    /** Picocli calls this constructor. */
     public CheckCommand() {
         this(Strategies::named);
     }

@@ -3,8 +3,8 @@ package io.outboard.bench.measure.check;
 import java.util.Arrays;
 
 /**
- * The model records which intervals of a region are taken, and no more: it knows neither what an interval is used for
- * nor by what. All numbers are granules from the region's start.
+ * The model records which intervals of a region are taken, and no more: the model knows neither who uses an interval
+ * nor for what. All numbers are granules from the region's start.
  *
  * <p>Intervals are named by slots. Their starts are kept sorted, in leaves of up to 64, as in a B+ tree of two levels:
  *
@@ -14,8 +14,8 @@ import java.util.Arrays;
  *   bounds     of each leaf: no gap behind one of its intervals is larger; lowered when a search finds that out
  * </pre>
  *
- * <p>Slot 0 stands for the granule in front of the region: so every interval has one before it, and the first gap is
- * behind an interval, too.
+ * <p>Slot 0 stands for the granule in front of the region: so every interval has another interval before it, and the
+ * first gap is behind an interval, too.
  *
  * <p>Confined to one thread. Adding or removing an interval takes a binary search, O(log n); {@link #fits} looks at the
  * leaves whose bound is large enough. Garbage is made only when arrays grow.

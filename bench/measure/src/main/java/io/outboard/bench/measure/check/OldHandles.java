@@ -1,9 +1,9 @@
 package io.outboard.bench.measure.check;
 
 /**
- * The class remembers handles that named a block and no longer do, as far as is known: the last ones, and apart from
- * these the last handles of which a half was used again. A half was used again if a newer handle has the same upper or
- * the same lower 32 bits; the class assumes nothing about what the halves mean. Confined to one thread. O(1).
+ * The class remembers handles that named a block and no longer do, as far as is known: the last such handles, and apart
+ * from these the last handles of which a half was used again. A half was used again if a newer handle has the same
+ * upper or the same lower 32 bits; the class assumes nothing about what the halves mean. Confined to one thread. O(1).
  */
 final class OldHandles {
 

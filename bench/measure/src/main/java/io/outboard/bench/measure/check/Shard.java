@@ -1,8 +1,8 @@
 package io.outboard.bench.measure.check;
 
 /**
- * A shard is a part of a check that runs, and can be repeated, on its own. A shorter one does the same operations up to
- * its end.
+ * A shard is a part of a check that runs, and can be repeated, on its own. A shorter shard does the same operations up
+ * to its end.
  *
  * @param strategy name
  * @param seed of the whole run

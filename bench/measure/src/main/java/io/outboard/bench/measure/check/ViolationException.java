@@ -1,6 +1,6 @@
 package io.outboard.bench.measure.check;
 
-/** Thrown when a strategy did what the contract forbids; the message says what. */
+/** The exception is thrown when a strategy did what the contract forbids; its message says what. */
 final class ViolationException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -5,9 +5,9 @@ import io.outboard.core.Strategy;
 import java.util.Arrays;
 
 /**
- * Compares all that a strategy shows with the model: that every block is there, that free neighbours are merged, the
- * largest free block, and the data of each block in use and each retired one. O(blocks) with a binary search for each.
- * Confined to one thread.
+ * The check compares all that a strategy shows with the model: the blocks, the largest free block, and the data of each
+ * block in use and each retired one. It also checks that free neighbours are merged, if the strategy merges them.
+ * O(blocks) with a binary search for each. Confined to one thread.
  */
 final class WholeCheck {
 

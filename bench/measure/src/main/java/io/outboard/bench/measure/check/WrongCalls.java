@@ -38,7 +38,9 @@ final class WrongCalls {
         freed[freedCount++ % REMEMBERED] = checked.addressOf(model.start(slot));
     }
 
-    /** Makes one call with an address that names no block in use: none starts there, or a handle names the block. */
+    /**
+     * Makes one call with an address that names no block in use: no block starts there, or a handle names the block.
+     */
     void wrongAddress() {
         final long address = anyAddress((int) random.below(SOURCES));
         final int call = (int) random.below(ADDRESS_CALLS);
@@ -66,7 +68,7 @@ final class WrongCalls {
         throw new ViolationException("call " + call + " accepts the wrong " + CheckedStrategy.hex(address));
     }
 
-    // A strategy without the operation in question gets a similar one instead.
+    // A strategy that can't retire tails gets a similar call instead.
 
     private void retireTail(final long address, final long newSizeBytes) {
         if (strategy instanceof PartRetiringStrategy parts) {

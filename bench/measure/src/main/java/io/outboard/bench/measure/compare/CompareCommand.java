@@ -49,7 +49,7 @@ public final class CompareCommand implements Callable<Integer> {
             description = "What to print: a table, or one JSON object a line. Default: ${DEFAULT-VALUE}.")
     private OutputOptions.Format format = OutputOptions.Format.TABLE;
 
-    /** Called by picocli. */
+    /** Picocli calls this constructor. */
     public CompareCommand() {}
 
     @Override

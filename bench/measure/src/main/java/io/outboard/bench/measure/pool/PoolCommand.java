@@ -77,7 +77,7 @@ public final class PoolCommand implements Callable<Integer> {
 
     private int maxBlocks;
 
-    /** Called by picocli. */
+    /** Picocli calls this constructor. */
     public PoolCommand() {}
 
     @Override
@@ -164,7 +164,7 @@ public final class PoolCommand implements Callable<Integer> {
         }
     }
 
-    /** Work that is done for a request. */
+    /** The work is what is done for a request. */
     @FunctionalInterface
     private interface ThreadWork {
 

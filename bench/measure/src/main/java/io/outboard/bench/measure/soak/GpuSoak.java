@@ -22,7 +22,7 @@ import jcuda.driver.JCudaDriver;
 import jcuda.runtime.JCuda;
 
 /**
- * This soak soaks the facades on a GPU. A kernel on the thread's non-blocking stream fills each block with a pattern of
+ * This soak tests the facades on a GPU. A kernel on the thread's non-blocking stream fills each block with a pattern of
  * its own. Before the block is freed its content is read back, and then a slow kernel is launched that writes something
  * else to it. If the pool hands the block on before that kernel has ended, the kernel destroys what the next owner
  * wrote. Overlaps are found on the host as well.

@@ -8,7 +8,7 @@ import io.outboard.pool.ReusePolicy;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * This soak soaks a pool over addresses with a simulated device: each use of a block, and its end, is known exactly.
+ * This soak tests a pool over addresses with a simulated device, so each use of a block, and its end, is known exactly.
  */
 final class SimulatedSoak implements Session.Shared<UseRecord.Use> {
 

@@ -114,7 +114,7 @@ public final class SoakCommand implements Callable<Integer> {
     @Mixin
     private OutputOptions output = new OutputOptions();
 
-    /** Called by picocli. */
+    /** Picocli calls this constructor. */
     public SoakCommand() {}
 
     @Override

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *   pages   address / 4 MiB -> [ null | block | block | freed block, until 17 ms | ... ]   a use a granule
  * </pre>
  *
- * <p>Whoever gets a block exchanges the uses of its granules for its own and checks the old ones: there must be none,
+ * <p>When a block is handed out, its use replaces the old uses of its granules, which are checked: there must be none,
  * or a freed block whose work has ended by then or was ordered before on the same stream. Anything else is a violation.
  * Safe for any number of threads.
  */
@@ -106,14 +106,14 @@ final class UseRecord {
 
     /**
      * Records that a block is about to be freed. The pool must hear of the free only afterwards, since another thread
-     * may have the block as soon as it does.
+     * may have the block as soon as the pool has heard of the free.
      *
      * @param stream that it is freed on, or {@link #ANY_STREAM}
      */
     void freed(final Use use, final int stream) {
         liveBytes.addAndGet(-use.sizeBytes);
         use.freedOn = stream;
-        // Volatile; pairs with the read in check: whoever sees the block freed sees when the work on it ends.
+        // The volatile write pairs with the read in check: whoever sees the block freed sees when the work on it ends.
         use.freed = true;
     }
 

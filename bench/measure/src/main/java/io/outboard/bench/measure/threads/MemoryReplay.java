@@ -56,7 +56,7 @@ final class MemoryReplay {
     }
 
     /**
-     * The memory that the pool held, and how it came by it.
+     * The result says how much memory the pool held, and how the pool came by it.
      *
      * @param heldBytes when all operations were done
      * @param peakLiveBytes the most bytes that were live at once, as requested

@@ -4,8 +4,9 @@ import io.outboard.bench.cli.common.Isolation;
 import io.outboard.bench.cli.common.Latencies;
 
 /**
- * A bench runs threads that use one pool. The interface is the border between the command's classes and those that
- * every pass loads for itself, see {@link Isolation}. Each object makes one pass. Confined to one thread.
+ * A bench runs threads that share one supply of blocks: a pool, the facades or the driver. The interface is the border
+ * between the command's classes and those that every pass loads for itself, see {@link Isolation}. Each object makes
+ * one pass. Confined to one thread.
  *
  * <p>A block handed out twice, a block that overlaps another, memory that isn't there, and blocks that aren't returned
  * make a pass fail with an {@link IllegalStateException} whose message says what happened.
@@ -13,7 +14,7 @@ import io.outboard.bench.cli.common.Latencies;
 public interface ThreadBench {
 
     /**
-     * The result of the pass for speed.
+     * A speed is the result of the pass for speed.
      *
      * @param opsPerSecond allocations and frees a second of all threads together, the median of the rounds
      * @param cpuNsPerOp core time of an operation, of all threads, with the time of loops that wait for other threads;
@@ -34,7 +35,7 @@ public interface ThreadBench {
             double marksPerOp) {}
 
     /**
-     * The result of the pass with clocks.
+     * A clocked result is the result of the pass with clocks.
      *
      * @param allocate each allocation
      * @param free each free
@@ -42,7 +43,7 @@ public interface ThreadBench {
     record Clocked(Latencies allocate, Latencies free) {}
 
     /**
-     * The result of the pass that checks each block.
+     * A checked result is the result of the pass that checks each block.
      *
      * @param blocks how many were checked
      * @param peakLiveBytes the most bytes that were live at once, as requested
@@ -53,7 +54,7 @@ public interface ThreadBench {
      * Loads the classes for one pass, separately from all others.
      *
      * @param settings what to do
-     * @return good for one pass
+     * @return a bench that is good for one pass
      */
     static ThreadBench open(final ThreadSettings settings) {
         return Isolation.open(

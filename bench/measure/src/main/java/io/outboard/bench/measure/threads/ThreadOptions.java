@@ -156,7 +156,7 @@ public final class ThreadOptions {
         return trace;
     }
 
-    /** Returns null for a pool's default. */
+    /** Returns the slack in bytes; null for a pool's default. */
     @Nullable
     Long slackBytes() {
         return slack == null ? null : slack.equals("0") ? Long.valueOf(0) : (Long) OptionValue.bytes("--slack", slack);

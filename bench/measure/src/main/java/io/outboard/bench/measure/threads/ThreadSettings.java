@@ -41,13 +41,13 @@ public record ThreadSettings(
 
     /** The kinds of memory differ in what hands the memory out. */
     public enum Kind {
-        /** A pool hands it out. */
+        /** A pool hands the memory out. */
         POOL,
-        /** The facades hand it out, by {@code cudaMalloc} or, if stream-ordered, {@code cuMemAllocAsync}. */
+        /** The facades hand the memory out, by {@code cudaMalloc} or, if stream-ordered, {@code cuMemAllocAsync}. */
         FACADE,
-        /** The driver hands it out, by {@code cudaMalloc}. */
+        /** The driver hands the memory out, by {@code cudaMalloc}. */
         CUDA_MALLOC,
-        /** The driver hands it out, by {@code cuMemAllocAsync}. */
+        /** The driver hands the memory out, by {@code cuMemAllocAsync}. */
         CU_MEM_ALLOC_ASYNC,
         /** There is no memory, only numbers, which shows the time that the benchmark itself takes. */
         BARE;

@@ -8,8 +8,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests write blocks as sizes from the region's start on, free ones with an f; the region has as many granules as the
- * blocks.
+ * Each test lists the blocks by their sizes, in the order of the region, free ones with an f; together they fill the
+ * region.
  */
 class BuddyTreeTest {
 

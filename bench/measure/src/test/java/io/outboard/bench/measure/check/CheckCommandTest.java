@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
-/** This class calls {@code outboard check} as users do, but for how exceptions are printed. */
+/** This class calls {@code outboard check} as users do, except that exceptions are printed in another way. */
 class CheckCommandTest {
 
     private static final int FAILED = 1;

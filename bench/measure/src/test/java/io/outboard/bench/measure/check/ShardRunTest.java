@@ -19,7 +19,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Shards of correct strategies find nothing; each fault of a broken one is found, by the check that is for it. */
+/**
+ * Shards of correct strategies find nothing, and each fault of a broken strategy is found by the check that looks for
+ * this fault.
+ */
 class ShardRunTest {
 
     private static final long SEED = 16;

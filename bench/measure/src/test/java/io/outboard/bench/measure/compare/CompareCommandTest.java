@@ -69,7 +69,7 @@ class CompareCommandTest {
         assertTrue(out.toString().contains("1.100"), out.toString());
     }
 
-    /** The comparison mustn't read the new file beside it. */
+    /** The comparison must read the file that is named, and not the new file beside it. */
     @Test
     void shouldReadTheFileThatIsNamed() throws IOException {
         before = Files.writeString(before.resolve("results.json"), result("paper", "tlsf", 40, 20));

@@ -51,7 +51,7 @@ class SoakTest {
         assertTrue(result.peakLimboBytes() > 0, result.toString());
     }
 
-    /** Without this test the one above would prove nothing. */
+    /** Without this test the test above would prove nothing. */
     @Test
     void shouldFindWorkThatImmediateReuseDoesNotWaitFor() throws Exception {
         final Soak.Result result = soak(settings(ReusePolicy.IMMEDIATE));

@@ -33,7 +33,7 @@ public class NvrtcTest {
     void shouldCompileWhatTheJarHasAsPtx(final DevicePtx ptx) {
         final String text = compile(ptx);
 
-        // Both have the same functions for callers from outside.
+        // Both texts have the same functions for callers from outside.
         assertEquals(entries(ptx.text()), entries(text));
     }
 

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * This class tests that the PTX of the jar, which is in git, is no older than its sources; {@code ptx.sh} says what the
- * hash in it is of.
+ * hash in the PTX covers.
  */
 public class PtxTest {
 
@@ -43,7 +43,7 @@ public class PtxTest {
     private static final int MOST_FILES = 24;
     private static final String REMEDY = ": run cuda-backend/ptx.sh, where nvcc is, and commit what it makes";
 
-    /** A file and the source that it must have been made from. */
+    /** The record has a file of PTX, and the source that the file must have been made from. */
     record Made(Path ptx, Path source) {
 
         @Override

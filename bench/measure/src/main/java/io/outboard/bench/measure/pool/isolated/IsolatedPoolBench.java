@@ -96,7 +96,7 @@ public final class IsolatedPoolBench implements PoolBench {
         final CUstream stream = new CUstream();
         final Target target;
         if (policy == ReusePolicy.STREAM_ORDERED) {
-            // A free of nothing is enough to make the runtime create a context.
+            // A free of a null pointer is enough to make the runtime create a context.
             check("cudaFree", OutboardRuntime.cudaFree(new Pointer()));
             check("cuStreamCreate", JCudaDriver.cuStreamCreate(stream, 0));
             target = new DriverTarget(stream, trace.slots());

@@ -3,8 +3,8 @@ package io.outboard.bench.measure.threads.isolated;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue takes batches of addresses from any thread to any thread: a mutex and a list, as in the benchmark of its
- * workload. Safe for any number of threads; no garbage.
+ * A queue passes batches of addresses between threads. The queue is a mutex and a stack, as in the benchmark that
+ * {@link BatchWorkload} follows. Safe for any number of threads; no garbage.
  */
 final class BatchQueue {
 

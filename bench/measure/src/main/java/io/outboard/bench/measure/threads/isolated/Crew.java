@@ -147,7 +147,7 @@ final class Crew implements AutoCloseable {
             final long start = System.nanoTime();
             workload.work(worker, blocks[worker], round, tally);
             final double seconds = (System.nanoTime() - start) / 1e9;
-            // Workers that start threads count the time of those threads themselves, without that of starting them.
+            // Workers that start threads count the time of those threads themselves, without the time of starting them.
             if (!workload.metersItself()) {
                 meter.stop(tally);
             }

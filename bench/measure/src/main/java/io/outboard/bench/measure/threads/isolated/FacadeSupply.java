@@ -46,7 +46,7 @@ final class FacadeSupply implements Supply {
         Outboard.configure(
                 OutboardOptions.ofProperties().withStrategy(settings.strategy()).withReuse(policy));
         check("cudaSetDevice", OutboardRuntime.cudaSetDevice(device));
-        // A free of nothing is enough to make the runtime create a context.
+        // A free of a null pointer is enough to make the runtime create a context.
         check("cudaFree", OutboardRuntime.cudaFree(new Pointer()));
         streams = policy == ReusePolicy.STREAM_ORDERED ? new ThreadStreams(settings) : null;
     }

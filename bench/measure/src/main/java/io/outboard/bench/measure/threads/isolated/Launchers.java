@@ -43,7 +43,7 @@ final class Launchers implements AutoCloseable {
             return;
         }
         check("cudaSetDevice", JCuda.cudaSetDevice(device));
-        // A free of nothing is enough to make the runtime create a context.
+        // A free of a null pointer is enough to make the runtime create a context.
         check("cudaFree", JCuda.cudaFree(new Pointer()));
         final CUcontext context = new CUcontext();
         check("cuCtxGetCurrent", JCudaDriver.cuCtxGetCurrent(context));

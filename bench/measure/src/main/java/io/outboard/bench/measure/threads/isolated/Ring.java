@@ -41,14 +41,14 @@ final class Ring {
     boolean offer(final long address) {
         final long produced = counters[PRODUCED];
         if (produced - counters[CONSUMED_SEEN] == slots.length) {
-            // Acquire; pairs with the release in poll: the slot has been read before it is written again.
+            // The acquire pairs with the release in poll: the slot has been read before it is written again.
             counters[CONSUMED_SEEN] = (long) COUNTERS.getAcquire(counters, CONSUMED);
             if (produced - counters[CONSUMED_SEEN] == slots.length) {
                 return false;
             }
         }
         slots[(int) produced & (slots.length - 1)] = address;
-        // Release; pairs with the acquire in poll: the address is written before the counter.
+        // The release pairs with the acquire in poll: the address is written before the counter.
         COUNTERS.setRelease(counters, PRODUCED, produced + 1);
         return true;
     }
@@ -57,14 +57,14 @@ final class Ring {
     long poll() {
         final long consumed = counters[CONSUMED];
         if (consumed == counters[PRODUCED_SEEN]) {
-            // Acquire; pairs with the release in offer.
+            // The acquire pairs with the release in offer.
             counters[PRODUCED_SEEN] = (long) COUNTERS.getAcquire(counters, PRODUCED);
             if (consumed == counters[PRODUCED_SEEN]) {
                 return Blocks.NO_BLOCK;
             }
         }
         final long address = slots[(int) consumed & (slots.length - 1)];
-        // Release; pairs with the acquire in offer.
+        // The release pairs with the acquire in offer.
         COUNTERS.setRelease(counters, CONSUMED, consumed + 1);
         return address;
     }

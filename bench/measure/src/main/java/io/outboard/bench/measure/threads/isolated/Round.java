@@ -20,8 +20,8 @@ final class Round {
     }
 
     /**
-     * Waits a little, in a loop that waits for another thread, which may need this one's core; {@code waits} counts the
-     * loop's passes.
+     * Waits a little inside a loop that waits for another thread, since that thread may need this thread's core; {@code
+     * waits} counts the loop's passes.
      */
     // With more threads than cores, the thread that the loop waits for may have none. Parking instead would take 50
     // microseconds.

@@ -15,7 +15,7 @@ interface Supply extends AutoCloseable {
         };
     }
 
-    /** Returns the memory as one more thread sees it. */
+    /** Returns the blocks for one more thread. */
     Blocks blocks();
 
     /** Returns the bytes that are held of the device; 0 if that isn't known. */

@@ -27,7 +27,7 @@ class BatchWorkloadTest {
             20,
             10);
 
-    /** Otherwise the other thread would fail, too, and be blamed for it. */
+    /** If more blocks were freed, the other thread would fail, too, and be blamed for the failure. */
     @Test
     void shouldFreeWhatAFailedThreadLeftAndNoMore() {
         final int served = 3;
