@@ -1,6 +1,6 @@
 package examples.fake;
 
-/** The class has the shape of JCuda: static functions that return a code. */
+/** The class has the shape of JCuda's classes: static functions that return a code. */
 public final class Original {
 
     private Original() {}

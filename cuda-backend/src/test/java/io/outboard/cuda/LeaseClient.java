@@ -188,7 +188,7 @@ final class LeaseClient {
         }
     }
 
-    // The region
+    // The following methods use the region.
 
     private GrowableRegion region() {
         if (region == null) {
@@ -287,7 +287,7 @@ final class LeaseClient {
         return pointer;
     }
 
-    // Figures
+    // The following methods measure times.
 
     /** Times leases that are returned at once, with a pause after each. */
     private String time(final int times, final long bytes) {
@@ -374,7 +374,7 @@ final class LeaseClient {
         return (end - begin) * 1000 / operations;
     }
 
-    // The pool
+    // The following methods use the pool.
 
     private String allocate(final long bytes) {
         blocks.add(new Block(pool.allocate(bytes), bytes));

@@ -82,7 +82,7 @@ class WarpArenaGpuTest {
         try (DeviceHeap heap = heap(allocator, HEAP_BYTES)) {
             final Counts used = use(heap, chunkBytes, 10);
 
-            // Half of the warps, and a third of the threads of the other warps, ask three times of four.
+            // Half of the warps, and a third of the threads of the other warps, ask three times out of four.
             assertTrue(used.served() > 10L * CALLS * THREADS * 2 / 3 / 2, used::toString);
             assertEquals(Counts.of(used.served(), 0), used);
             assertAllFree(heap);

@@ -206,7 +206,7 @@ class ContextWorkTest {
         assertFalse(captures.isEntered());
     }
 
-    /** Nobody told of the capture, but it shows on the default stream. */
+    /** Nobody announced the capture, but it shows on the default stream. */
     @Test
     void shouldSeeACaptureOfABlockingStreamByItself() throws InterruptedException, ExecutionException {
         final long mark = work.mark();
@@ -223,7 +223,7 @@ class ContextWorkTest {
                 () -> assertTrue(cuda.streams().endCapture(captured)));
     }
 
-    // Other contexts
+    // The following tests are about other contexts.
 
     @Test
     void shouldCoverOtherContextsOnceTheyAreAdded() {

@@ -26,8 +26,8 @@ final class KernelFigures {
     private static final double PAPER_BYTES = 4;
 
     /**
-     * The paper's internal fragmentation at 4 bytes, for which chunks have 16; and the least that its text says of
-     * figure 5(b).
+     * The paper's internal fragmentation at 4 bytes, for which chunks have 16; and the least external fragmentation
+     * that its text says of figure 5(b).
      */
     private static final double PAPER_INTERNAL = 0.75;
 

@@ -11,7 +11,7 @@ import java.util.stream.DoubleStream;
  *
  * @param count how many there are
  * @param least the smallest; NaN if there is none
- * @param median the smallest that at least half don't exceed, as {@link Percentile} has it
+ * @param median the smallest number that at least half of the numbers don't exceed, as {@link Percentile} has it
  * @param most the largest
  */
 public record Spread(int count, double least, double median, double most) {

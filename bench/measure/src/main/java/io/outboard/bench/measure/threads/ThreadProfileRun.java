@@ -37,7 +37,10 @@ public final class ThreadProfileRun {
                     "peakLiveBytes"),
             List.of("allocate", "free"));
 
-    /** The rounds of a pass: three to warm up, and three that are measured. */
+    /**
+     * The estimate of a pass's rounds by which progress is shown. A pass has five rounds to warm up, and three that are
+     * measured.
+     */
     private static final long ROUNDS_OF_A_PASS = 6;
 
     /** The rounds of all passes: one is nearly always enough to check blocks; then come speed and latencies. */

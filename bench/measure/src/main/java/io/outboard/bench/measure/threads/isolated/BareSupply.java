@@ -1,7 +1,7 @@
 package io.outboard.bench.measure.threads.isolated;
 
 /**
- * This supply supplies numbers instead of blocks, which leaves only the time of the benchmark itself, such as that of
+ * This supply returns numbers instead of blocks, which leaves only the time of the benchmark itself, such as that of
  * handing blocks on.
  */
 final class BareSupply implements Supply {

@@ -11,7 +11,7 @@ import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This supply supplies memory by the driver's own functions; {@code cuMemAllocAsync} uses {@link ThreadStreams}. An
+ * This supply takes memory by the driver's own functions; {@code cuMemAllocAsync} uses {@link ThreadStreams}. An
  * allocator of one slot is kept open meanwhile: it keeps the context, and keeps the driver's pool from returning
  * memory.
  */

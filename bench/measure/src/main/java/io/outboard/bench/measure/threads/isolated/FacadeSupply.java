@@ -16,8 +16,8 @@ import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This supply supplies memory by the facades: the runtime's synchronous functions, or, if stream-ordered, the driver's
- * on {@link ThreadStreams}.
+ * This supply takes memory by the facades: the runtime's synchronous functions, or, if stream-ordered, the driver's on
+ * {@link ThreadStreams}.
  */
 final class FacadeSupply implements Supply {
 

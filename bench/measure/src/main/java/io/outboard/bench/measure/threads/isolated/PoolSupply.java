@@ -11,18 +11,18 @@ import io.outboard.pool.PoolBuilder;
 import io.outboard.pool.ReusePolicy;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** This supply supplies memory by a pool, either over addresses with a device that is always idle, or over a GPU. */
+/** This supply takes memory from a pool, either over addresses with a device that is always idle, or over a GPU. */
 final class PoolSupply implements Supply {
 
-    /** The share of a GPU's free memory that the pool may hold, as for the facades. */
+    /** The share of a GPU's free memory that the pool may hold. */
     private static final double DEVICE_SHARE = 0.8;
 
     private final MemorySource source;
     private final Pool pool;
 
     /**
-     * The number of streams; handles of streams are less. A device has the default stream alone. 0 if blocks belong to
-     * no stream.
+     * The number of streams, whose handles are 0 and up; 0 if blocks belong to no stream. On a GPU only the default
+     * stream is used.
      */
     private final int streams;
 
