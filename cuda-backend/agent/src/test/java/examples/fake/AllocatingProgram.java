@@ -15,7 +15,7 @@ public final class AllocatingProgram {
 
     private static final int TIMES = 100;
 
-    /** The type of method references. */
+    /** The interface is the type of method references. */
     private interface Allocation {
         int allocate(Pointer pointer, long size);
     }

@@ -57,7 +57,7 @@ class CudaWorkGpuTest {
     private final CudaPool gpu = open();
     private final Pool pool = gpu.pool();
 
-    /** The place where the kernel runs that still writes. */
+    /** The constants say where the kernel runs that still writes. */
     private enum Where {
         NON_BLOCKING,
         BLOCKING,

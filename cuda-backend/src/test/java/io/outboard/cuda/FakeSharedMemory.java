@@ -10,9 +10,9 @@ import java.util.TreeMap;
 import jcuda.driver.CUresult;
 
 /**
- * The driver's calls for memory that other processes map, without a GPU: a lender and its clients are in one process,
- * and descriptors are numbers. Imported memory is {@link FakeVirtualMemory}'s; a failure at will counts the calls of
- * both together.
+ * The fake stands for the driver's calls for memory that other processes map, without a GPU: a lender and its clients
+ * are in one process, and descriptors are numbers. Imported memory is {@link FakeVirtualMemory}'s; a failure at will
+ * counts the calls of both together.
  */
 public final class FakeSharedMemory implements SharedMemoryCalls {
 

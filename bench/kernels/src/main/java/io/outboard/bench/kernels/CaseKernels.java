@@ -17,7 +17,7 @@ final class CaseKernels {
     private static final double LONG_RUN_US = 1e6;
 
     /**
-     * The times of one run, in microseconds.
+     * The times are those of one run, in microseconds.
      *
      * @param freeUs NaN where there is only one kernel
      * @param others further times of a test, by key

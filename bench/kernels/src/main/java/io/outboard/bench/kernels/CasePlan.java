@@ -323,8 +323,8 @@ public final class CasePlan {
 
     /**
      * Returns whether a contender can do a test. An allocator that never fails can't be exhausted. Blocks that form a
-     * list must be memory with no other use, so neither no allocator at all nor the one that wraps around can do such a
-     * test. A heap can be kept full only if its use is known.
+     * list must be memory with no other use, so kernels without an allocator, and the allocator that wraps around,
+     * can't do such a test. A heap can be kept full only if its use is known.
      */
     private static boolean isPossible(final TestKind test, final Contender contender) {
         return switch (test) {

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The run runs one case on the device: a first run with checks, then timed runs, then statistics of the heap; and
+ * The class measures one case on the device: a first run with checks, then timed runs, then statistics of the heap; and
  * everything again on an aged heap, if the case says so. Confined to one thread.
  */
 final class CaseRun {

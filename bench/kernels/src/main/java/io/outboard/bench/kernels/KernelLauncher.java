@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import jcuda.Pointer;
 
-/** The launcher launches the kernels of one contender; it keeps and writes their parameter. Confined to one thread. */
+/** The class launches the kernels of one contender, and keeps and writes their parameter. Confined to one thread. */
 final class KernelLauncher {
 
     /** A word is a field of {@code Work} in {@code kernels.cu}, behind the heap's control block. */

@@ -86,7 +86,7 @@ class DeviceAllocatorInterleavingsTest {
         run(unchecked, allocator, "weak-moved", 20_000);
     }
 
-    /** All threads once waited for one that had added too much and not subtracted it again. */
+    /** All threads once waited for a thread that had added too much and not subtracted it again. */
     @ParameterizedTest
     @EnumSource(names = {"ATOMIC_MALLOC", "AW_MALLOC"})
     void shouldNotWaitForAStalledThread(final DeviceAllocator allocator) {

@@ -211,7 +211,7 @@ class FacadeCaptureGpuTest {
         }
     }
 
-    /** The driver crashes when it is asked about such a stream. */
+    /** The driver crashes when it is asked about a stream that was destroyed. */
     @ParameterizedTest
     @EnumSource(names = {"STRICT", "IMMEDIATE"})
     void shouldNotAskStreamsThatWereDestroyedElsewhere(final ReusePolicy policy) {

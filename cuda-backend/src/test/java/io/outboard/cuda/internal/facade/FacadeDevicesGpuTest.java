@@ -133,7 +133,7 @@ class FacadeDevicesGpuTest {
         }
     }
 
-    /** CUDA returns success in this case, and both contexts stay. */
+    /** If the program's own context is current at a reset, CUDA returns success, and both contexts stay. */
     @Test
     void shouldKeepThePoolsOnAResetWithTheProgramsOwnContext() {
         try (GpuProgram program = new GpuProgram(ReusePolicy.STRICT)) {
@@ -210,7 +210,7 @@ class FacadeDevicesGpuTest {
         }
     }
 
-    /** The driver refuses to record an event on such a stream in the pool's own context. */
+    /** The driver refuses to record an event in the pool's own context on a stream of another context. */
     @ParameterizedTest
     @EnumSource
     void shouldFreeOnAStreamOfAnotherContext(final ReusePolicy policy) {

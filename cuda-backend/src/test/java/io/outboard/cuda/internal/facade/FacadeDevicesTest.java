@@ -172,7 +172,7 @@ class FacadeDevicesTest {
                 () -> assertEquals(FakeProgram.FIRST_REGION_BYTES, program.cuda.usedBytes(0)));
     }
 
-    /** CUDA returns success in this case, and both contexts stay as they are. */
+    /** If the program's own context is current at a reset, CUDA returns success, and both contexts stay as they are. */
     @Test
     void shouldKeepThePoolsOnAResetWithTheProgramsOwnContext() {
         final long ofPrimary = program.malloc(1);

@@ -41,7 +41,7 @@ class FacadeGrowthInPlaceTest {
         return memory.isAccessible(address, bytes, device);
     }
 
-    /** CUDA's own functions serve such a block, too, since scattered memory is as good as any for them. */
+    /** CUDA's own functions serve a large block from scattered memory, too. */
     @Test
     void shouldServeABlockOfScatteredMemory() {
         final List<Long> blocks = new ArrayList<>();

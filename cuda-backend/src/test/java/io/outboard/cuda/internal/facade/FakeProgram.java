@@ -108,7 +108,7 @@ final class FakeProgram {
 
     long createStream(final boolean blocking) {
         if (cuda.currentContextOrZero() == 0) {
-            // The runtime does so, too.
+            // The runtime makes the primary context current, too.
             cuda.setDevice(cuda.current());
         }
         return cuda.streams().createStream(cuda.currentContextOrZero(), blocking);

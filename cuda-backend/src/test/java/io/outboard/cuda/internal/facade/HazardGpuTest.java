@@ -32,7 +32,7 @@ public class HazardGpuTest {
     private static final byte OTHERS = (byte) 0xA5;
     private static final int NON_BLOCKING = CUstream_flags.CU_STREAM_NON_BLOCKING;
 
-    /** The ways in which the program treats its stream. */
+    /** The constants say how the program treats its stream. */
     private enum Stream {
         KNOWN,
         DESTROYED_BEFORE_THE_FREE,

@@ -43,7 +43,10 @@ class StreamCapturesTest {
         assertAll(() -> assertFalse(captures.begin(STREAM, CONTEXT)), () -> assertTrue(captures.any()));
     }
 
-    /** Each thread has a default stream of that handle; the end of one thread's capture once ended all of them. */
+    /**
+     * Each thread has a default stream of the handle {@link StreamCaptures#PER_THREAD_STREAM}; the end of one thread's
+     * capture once ended all such captures.
+     */
     @Test
     void shouldKeepCapturesOfThreadsDefaultStreamsApart() throws InterruptedException, ExecutionException {
         assertTrue(captures.begin(StreamCaptures.PER_THREAD_STREAM, CONTEXT));

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.function.ObjIntConsumer;
 import jcuda.driver.CUstream;
 
-/** The storage stores objects in a heap of objects. */
+/** This storage keeps objects in a heap of objects. */
 final class HeapStorage implements Storage {
 
     private final List<ObjectType> types;

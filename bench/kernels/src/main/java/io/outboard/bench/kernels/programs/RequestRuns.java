@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The runs of a case: the first is on a fresh heap, the second is checked and not timed, and medians are taken of the
- * following ones, as many as the case asks for, or fewer if they take long. Confined to one thread.
+ * The runs of a case differ: the first is on a fresh heap, the second is checked and not timed, and medians are taken
+ * of the following ones, as many as the case asks for, or fewer if they take long. Confined to one thread.
  */
 public final class RequestRuns {
 

@@ -12,7 +12,7 @@ import java.util.function.ObjIntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The storage stores objects with memory beside the heap for each type: pointers to objects that an allocator placed,
+ * This storage keeps objects with memory beside the heap for each type: pointers to objects that an allocator placed,
  * or arrays that hold the objects themselves.
  */
 final class TableStorage implements Storage {

@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.stream.DoubleStream;
 
 /**
- * The comparison compares one of our allocators with the best published one in each case. Both are shown as they were
+ * The class compares one of our allocators with the best published one in each case. Both are shown as they were
  * measured and net of the empty kernel of their harness, and compared net. Immutable, so safe for any number of
  * threads.
  */

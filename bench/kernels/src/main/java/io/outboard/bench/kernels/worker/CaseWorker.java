@@ -4,7 +4,7 @@ import io.outboard.bench.cli.worker.Worker;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 
-/** The main loop of the processes in which cases run; {@link Watchdog} may end such a process. */
+/** The class has the main loop of the processes in which cases run; {@link Watchdog} may end such a process. */
 public final class CaseWorker {
 
     private CaseWorker() {}

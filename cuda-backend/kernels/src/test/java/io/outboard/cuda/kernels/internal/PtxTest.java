@@ -131,7 +131,7 @@ public class PtxTest {
         assertTrue(there.size() <= MOST_FILES, there.size() + " files must be <= " + MOST_FILES);
     }
 
-    /** A single file serves such an allocator, coalesced or not. */
+    /** A single file serves an allocator that joins requests anyway, coalesced or not. */
     @Test
     void shouldKnowWhichAllocatorsJoinRequestsAnyway() throws IOException {
         final Set<String> joining = new HashSet<>();

@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The builder builds the same tree as the kernel, by one thread of a CPU; {@code kd_split.cuh} states the rule.
- * Confined to one thread.
+ * The class builds the same tree as the kernel, by one thread of a CPU; {@code kd_split.cuh} states the rule. Confined
+ * to one thread.
  */
 final class KdBuilder {
 
