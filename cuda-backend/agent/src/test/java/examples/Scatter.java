@@ -13,8 +13,8 @@ import jcuda.runtime.cudaStream_t;
 /**
  * The program fills 85 % of the device with blocks of 1 to 64 MiB, frees every second one, and asks for a block of 40 %
  * of the device, which the driver can serve, since its pages may lie anywhere. With {@code busy}, work on half of the
- * blocks is unfinished when they are freed. There are several rounds, each checked: blocks that stay keep their bytes,
- * and the large block can be written from end to end.
+ * blocks to be freed is unfinished at their free. There are several rounds, each checked: blocks that stay keep their
+ * first byte, and the large block can be written from end to end.
  */
 public final class Scatter {
 

@@ -13,7 +13,7 @@ final class CaseKernels {
     /** The number of parts in which {@link TestKind#FILL} is timed. */
     static final int PARTS = 12;
 
-    /** The time of a run above which there is no second run. */
+    /** The time of the first run above which only one more run follows. */
     private static final double LONG_RUN_US = 1e6;
 
     /**

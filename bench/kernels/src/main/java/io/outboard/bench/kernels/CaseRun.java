@@ -121,7 +121,10 @@ final class CaseRun {
                                 4));
     }
 
-    /** Does the runs. The first one, with checks, is also the warm-up; if a run takes long, only one more follows. */
+    /**
+     * Does the runs. The first run, with checks, is also the warm-up; if it takes long, only one more follows. {@link
+     * TestKind#OOM} has the first run alone.
+     */
     private List<Times> timedRuns(final BenchHeap heap) {
         final List<Times> times = new ArrayList<>();
         if (checked) {

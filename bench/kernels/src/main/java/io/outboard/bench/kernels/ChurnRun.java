@@ -81,7 +81,7 @@ final class ChurnRun {
         }
     }
 
-    /** Launches kernels until the time is over, each as long as allowed. */
+    /** Launches kernels until the time is over, each with about as many steps as fit into the time of a launch. */
     private void churn(final long capacity, final JsonLine json) {
         launcher.set(Word.LIMIT, (long) (LIMIT * capacity));
         final long start = System.nanoTime();

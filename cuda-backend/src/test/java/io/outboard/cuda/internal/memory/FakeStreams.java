@@ -192,7 +192,7 @@ public final class FakeStreams {
         return events.size();
     }
 
-    /** Makes all calls in a context fail, as after a kernel's failure. */
+    /** Makes waits, queries and marks of a context fail, as after a kernel's failure. */
     public void breakContext(final long context) {
         brokenContext = context;
     }

@@ -36,8 +36,8 @@ public final class KdTree implements Program {
     private static final double MICROSECONDS_A_MILLISECOND = 1000;
 
     /**
-     * The stores are the paper's allocators as they are, and two that serve all requests of a division as one, since
-     * one warp makes them.
+     * The stores are the allocators as they are, and two more that serve all requests of a division as one, since one
+     * warp makes them.
      */
     private static final List<Store> STORES = List.of(
             Store.plain(DeviceAllocator.BIT_MALLOC),

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongConsumer;
 
-/** Threads end and leave their blocks to a successor; see {@code ThreadProfile.LARSON}. */
+/** Threads end and leave their blocks to successors; see {@code ThreadProfile.LARSON}. */
 final class LarsonWorkload extends Workload {
 
     /**

@@ -74,7 +74,7 @@ final class Launchers implements AutoCloseable {
         }
     }
 
-    /** Returns when all launched kernels have run. */
+    /** Stops the threads, and returns when all launched kernels have run. */
     @Override
     public void close() {
         closed = true;
