@@ -26,7 +26,7 @@ public final class FakeLender implements Lease.Source {
     private final List<MemoryUser> users = new ArrayList<>();
     private final long mostBytes;
 
-    /** The bytes that the lender can still lend: less than the quota if other clients have some. */
+    /** The bytes that the lender can lend to this client in all: less than the quota if other clients have some. */
     private long lentBytes;
 
     private long nextNumber = 1;

@@ -14,8 +14,9 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Several threads replay their parts of a sequence of operations on one pool, at about the same pace. No thread gets
- * more than {@link #MOST_AHEAD} operations ahead of the slowest, so the bytes live at a time are those of the trace, or
- * a little more. The slowest never waits, so there is no deadlock. Confined to one thread, which waits for the others.
+ * much more than {@link #MOST_AHEAD} operations ahead of the slowest, so the bytes live at a time are those of the
+ * trace, or a little more. The slowest never waits, so there is no deadlock. Confined to one thread, which waits for
+ * the others.
  */
 final class MemoryReplay {
 

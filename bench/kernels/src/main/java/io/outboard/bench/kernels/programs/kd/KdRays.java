@@ -15,7 +15,7 @@ final class KdRays {
 
     private static final long SEED = 20140401;
 
-    /** A ray has an origin and a direction, which has no unit length. Immutable; the arrays must not be written to. */
+    /** A ray has an origin and a direction of any length. Immutable; the arrays must not be written to. */
     static final class Ray {
 
         private final double[] origin;
@@ -66,7 +66,7 @@ final class KdRays {
     }
 
     /**
-     * Returns how many rays hit something else by a tree than by all triangles.
+     * Returns how many rays have their nearest hit at another distance by a tree than by all triangles.
      *
      * @param rays how many are tried
      */
