@@ -37,11 +37,8 @@ public final class ThreadProfileRun {
                     "peakLiveBytes"),
             List.of("allocate", "free"));
 
-    /**
-     * The estimate of a pass's rounds by which progress is shown. A pass has five rounds to warm up, and three that are
-     * measured.
-     */
-    private static final long ROUNDS_OF_A_PASS = 6;
+    /** The rounds of a pass: five that warm up, and three that are measured. */
+    private static final long ROUNDS_OF_A_PASS = 5 + 3;
 
     /** The rounds of all passes: one is nearly always enough to check blocks; then come speed and latencies. */
     private static final long ROUNDS_OF_ALL_PASSES = 1 + 2 * ROUNDS_OF_A_PASS;
