@@ -115,7 +115,7 @@ final class MallocLargeCommand implements Callable<Integer> {
                         spec.commandLine().getErr());
     }
 
-    /** The values that a shell offers as completions. */
+    /** This list has the values that a shell offers as completions. */
     static final class Names implements Iterable<String> {
 
         private static final List<String> ALL = List.of("address", "handle");

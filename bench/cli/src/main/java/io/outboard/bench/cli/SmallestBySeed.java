@@ -19,8 +19,9 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Finds how small a region may be for each strategy, over several traces of one random profile. One trace alone says
- * little, because a region that serves a trace may be smaller than another region that doesn't. Confined to one thread.
+ * This class finds how small a region may be for each strategy, over several traces of one random profile. One trace
+ * alone says little, because a region that serves a trace may be smaller than another region that doesn't. Confined to
+ * one thread.
  */
 final class SmallestBySeed {
 
@@ -32,7 +33,7 @@ final class SmallestBySeed {
             List.of("seeds", "firstServedMean", "firstServedWorst", "lastRefusedMean", "lastRefusedWorst", "unserved"),
             List.of());
 
-    /** What one strategy needs for one trace, as multiples of the peak of live bytes. */
+    /** A need is the memory that one strategy needs for one trace, in multiples of the peak of live bytes. */
     private record Need(double served, double refused) {}
 
     private record Row(String strategy, int unserved, List<Need> needs) {

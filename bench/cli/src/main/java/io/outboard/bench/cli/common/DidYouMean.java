@@ -6,7 +6,7 @@ import java.util.List;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Suggests names to a user who typed a name that doesn't exist. Safe for any number of threads. */
+/** This class suggests names to a user who typed a name that doesn't exist. Safe for any number of threads. */
 public final class DidYouMean {
 
     /** The number of letters that may be wrong, missing, superfluous or swapped with the next letter. */

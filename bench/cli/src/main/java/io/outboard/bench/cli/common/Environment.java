@@ -20,14 +20,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.IVersionProvider;
 
-/** Collects the facts about machine and software that a reader of results must know. */
+/** This class collects the facts about machine and software that a reader of results must know. */
 public final class Environment {
 
     private static String command = "outboard";
 
     private Environment() {}
 
-    /** Prints the version of the command line. */
+    /** This class prints the version of the command line. */
     public static final class Version implements IVersionProvider {
 
         /** Picocli calls this constructor. */
@@ -42,7 +42,7 @@ public final class Environment {
     }
 
     /**
-     * Remembers the command line that {@link #facts} give.
+     * Remembers the command line, which {@link #facts} reports.
      *
      * @param arguments of the command line
      */

@@ -6,10 +6,10 @@ import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationTargetException;
 
 /**
- * Gives every strategy classes of its own, as if the strategy were alone in the process. The JIT compiler decides by
- * what it has seen so far. A loop over {@code Strategy.allocate} inlines the call while it has met one strategy, and
- * calls through a table once it has met three. Code shared in abstract classes keeps the branches that another strategy
- * took. Without this class, a strategy that is measured later would look slower than it is.
+ * This class gives every strategy classes of its own, as if the strategy were alone in the process. The JIT compiler
+ * decides by what it has seen so far. A loop over {@code Strategy.allocate} inlines the call while it has met one
+ * strategy, and calls through a table once it has met three. Code shared in abstract classes keeps the branches that
+ * another strategy took. Without this class, a strategy that is measured later would look slower than it is.
  *
  * <p>This loader defines classes anew from the same class files, except classes of the JDK and shared classes. So it
  * also finds strategies of other modules. Three groups of classes are shared: HdrHistogram; the benchmark's own

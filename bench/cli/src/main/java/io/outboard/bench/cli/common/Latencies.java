@@ -5,8 +5,9 @@ import io.outboard.bench.cli.report.Percentile;
 import org.HdrHistogram.Histogram;
 
 /**
- * A histogram of how long operations of one kind took, in nanoseconds, with three significant digits, up to 100 s.
- * Recording takes some nanoseconds and makes no garbage; the histogram takes about 0.3 MiB. Confined to one thread.
+ * This class is a histogram of how long operations of one kind took, in nanoseconds, with three significant digits, up
+ * to 100 s. Recording takes some nanoseconds and makes no garbage; the histogram takes about 0.3 MiB. Confined to one
+ * thread.
  */
 public final class Latencies {
 

@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Reads sizes and numbers as users type them. Safe for any number of threads. */
+/** This class reads sizes and numbers as users type them. Safe for any number of threads. */
 public final class OptionValue {
 
     private static final Pattern COUNT = Pattern.compile("[0-9]{1,18}(\\.[0-9]{1,18})?([eE][0-9]{1,2})?");
@@ -53,7 +53,7 @@ public final class OptionValue {
         }
     }
 
-    /** Reads {@code 100000000}, {@code 1e8} and {@code 2.5e6}, from 1 to 10^15. */
+    /** This converter reads {@code 100000000}, {@code 1e8} and {@code 2.5e6}, from 1 to 10^15. */
     public static final class WholeLong implements ITypeConverter<Long> {
 
         private static final long MOST = 1_000_000_000_000_000L;
@@ -67,7 +67,7 @@ public final class OptionValue {
         }
     }
 
-    /** Reads the same forms from 1 to 2^31 - 1. */
+    /** This converter reads the same forms as {@link WholeLong}, from 1 to 2^31 - 1. */
     public static final class WholeInt implements ITypeConverter<Integer> {
 
         /** Picocli calls this constructor. */

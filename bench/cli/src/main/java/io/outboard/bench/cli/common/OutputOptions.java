@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
 /** These options of every measuring command say where results go. */
 public final class OutputOptions {
 
-    /** What is printed. */
+    /** A format says how results are printed. */
     public enum Format {
         /** A table for people. */
         TABLE,

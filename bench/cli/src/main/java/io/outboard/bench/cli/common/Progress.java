@@ -10,8 +10,8 @@ import me.tongfei.progressbar.ProgressState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows a progress bar on standard error if that is a terminal, and nothing elsewhere. The launcher knows whether it is
- * a terminal, and then sets the system property {@code outboard.terminal} to {@code true}.
+ * This class shows a progress bar on standard error if that is a terminal, and nothing elsewhere. The launcher knows
+ * whether it is a terminal, and then sets the system property {@code outboard.terminal} to {@code true}.
  *
  * <p>Steps take unequal time, so the bar counts work: operations, or another unit that takes about equally long each
  * time. The time left is computed from the rest of the work and the speed so far. A search isn't counted as work,

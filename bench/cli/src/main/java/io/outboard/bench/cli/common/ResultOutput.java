@@ -11,7 +11,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prints and writes results, each as one JSON object a line as soon as it is known, and a table for people at the end.
+ * This class prints and writes results, each as one JSON object a line as soon as it is known, and a table for people
+ * at the end.
  */
 public final class ResultOutput {
 

@@ -9,7 +9,9 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** Knows which files a run leaves in its folder, and so recognises a folder that has another run's results. */
+/**
+ * This class knows which files a run leaves in its folder, and so recognises a folder that has another run's results.
+ */
 public final class RunFiles {
 
     private static final List<String> SHARED = List.of("environment.json", "report.html");

@@ -7,7 +7,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Checks names of strategies as users type them, and lists all names for a shell's completion. */
+/** This class checks names of strategies as users type them, and lists all names for a shell's completion. */
 public final class StrategyNames implements Iterable<String> {
 
     private static final List<String> ALL = List.of("all");

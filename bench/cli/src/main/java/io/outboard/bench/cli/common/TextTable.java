@@ -9,8 +9,8 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prints a table on a terminal, with names to the left and numbers to the right. Columns that don't fit the width of
- * the terminal are printed below, with the names again.
+ * This class prints a table on a terminal, with names to the left and numbers to the right. Columns that don't fit the
+ * width of the terminal are printed below, with the names again.
  *
  * @param <T> what a row shows
  */

@@ -1,7 +1,8 @@
 package io.outboard.bench.cli.common;
 
 /**
- * Tells that the user asked for something that can't be done; the message names the argument, its value and the rule.
+ * This class tells that the user asked for something that can't be done; the message names the argument, its value and
+ * the rule.
  */
 public final class WrongUseException extends RuntimeException {
 

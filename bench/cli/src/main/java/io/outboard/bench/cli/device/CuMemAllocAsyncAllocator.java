@@ -10,8 +10,8 @@ import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
 
 /**
- * Allocates with the driver's {@code cuMemAllocAsync} and {@code cuMemFreeAsync}, on a non-blocking stream of its own,
- * from the device's default memory pool.
+ * This class allocates with the driver's {@code cuMemAllocAsync} and {@code cuMemFreeAsync}, on a non-blocking stream
+ * of its own, from the device's default memory pool.
  *
  * <p>The pool's release threshold is set to its maximum, so that the pool keeps freed memory. With the default
  * threshold, 0, the pool returns all free memory to the system at each synchronisation and takes it anew afterwards;

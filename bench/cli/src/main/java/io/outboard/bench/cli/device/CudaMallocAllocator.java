@@ -5,8 +5,8 @@ import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaError;
 
 /**
- * Allocates with the runtime's {@code cudaMalloc} and {@code cudaFree}; the latter waits until the device has finished
- * all work.
+ * This class allocates with the runtime's {@code cudaMalloc} and {@code cudaFree}; the latter waits until the device
+ * has finished all work.
  */
 final class CudaMallocAllocator extends SlottedAllocator {
 

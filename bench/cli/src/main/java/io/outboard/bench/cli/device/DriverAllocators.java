@@ -4,7 +4,9 @@ import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.driver.CudaUnavailableException;
 import java.util.List;
 
-/** Opens the driver's allocators by name. Listing the names loads nothing; opening an allocator loads JCuda. */
+/**
+ * This class opens the driver's allocators by name. Listing the names loads nothing; opening an allocator loads JCuda.
+ */
 public final class DriverAllocators {
 
     /** The runtime's synchronous allocator. */

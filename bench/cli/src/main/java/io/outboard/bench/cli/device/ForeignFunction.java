@@ -8,10 +8,10 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 
 /**
- * Calls a C function through {@code java.lang.foreign}, which JDK 22 and newer have. The project compiles for 17, so
- * this class uses that package by reflection; the method handles that it returns are ordinary ones. Pointers are passed
- * as {@code long}, which the x86-64 and AArch64 calling conventions treat alike. Made for a few calls a run, not for
- * the hot path.
+ * This class calls a C function through {@code java.lang.foreign}, which JDK 22 and newer have. The project compiles
+ * for 17, so this class uses that package by reflection; the method handles that it returns are ordinary ones. Pointers
+ * are passed as {@code long}, which the x86-64 and AArch64 calling conventions treat alike. Made for a few calls a run,
+ * not for the hot path.
  */
 final class ForeignFunction {
 
@@ -99,7 +99,10 @@ final class ForeignFunction {
         return Class.forName("java.lang.foreign." + name);
     }
 
-    /** Turns an exception about a missing library or a denied use into the exception of any other missing part. */
+    /**
+     * Makes a reflective call; a missing library or a denied use is reported by the exception that any other missing
+     * part causes.
+     */
     private static Object unwrapped(final ReflectiveCall call) throws ReflectiveOperationException {
         try {
             return call.run();

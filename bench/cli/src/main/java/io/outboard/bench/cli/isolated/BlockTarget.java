@@ -3,7 +3,10 @@ package io.outboard.bench.cli.isolated;
 import io.outboard.core.StepwiseStrategy;
 import io.outboard.core.Strategy;
 
-/** Replays a trace on a strategy without a pool. Each slot holds the name of its block, an address or a handle. */
+/**
+ * This class replays a trace on a strategy without a pool. Each slot holds the name of its block, an address or a
+ * handle.
+ */
 abstract class BlockTarget extends Target {
 
     final Strategy strategy;

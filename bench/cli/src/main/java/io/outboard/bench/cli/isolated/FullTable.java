@@ -7,9 +7,9 @@ import io.outboard.core.StrategyProvider;
 import io.outboard.core.VirtualMemorySource;
 
 /**
- * Measures how much host memory a live block costs when the strategy's tables are full. A strategy with default options
- * fills a region of 64 GiB with its smallest blocks, until its tables are full. If a strategy has no limit of blocks,
- * filling stops at the number of blocks that tables hold by default.
+ * This class measures how much host memory a live block costs when the strategy's tables are full. A strategy with
+ * default options fills a region of 64 GiB with its smallest blocks, until its tables are full. If a strategy has no
+ * limit of blocks, filling stops at the number of blocks that tables hold by default.
  */
 final class FullTable {
 

@@ -3,7 +3,7 @@ package io.outboard.bench.cli.isolated;
 import io.outboard.core.HandleStrategy;
 import io.outboard.core.Strategy;
 
-/** Replays a trace on a strategy without a pool whose blocks are named by handles. */
+/** This class replays a trace on a strategy without a pool whose blocks are named by handles. */
 final class HandleTarget extends BlockTarget {
 
     private final HandleStrategy handles;

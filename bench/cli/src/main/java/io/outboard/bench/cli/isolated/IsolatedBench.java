@@ -20,8 +20,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives calls from outside inside the classes that a strategy has for itself, and makes a new strategy for each
- * call. Thread-safety: confined to one thread.
+ * This bench lies on the inner side of {@link StrategyBench}, in the classes that a strategy has for itself, and makes
+ * a new strategy for each call. Thread-safety: confined to one thread.
  */
 public final class IsolatedBench implements StrategyBench {
 

@@ -9,7 +9,7 @@ import io.outboard.core.StrategyOptions;
 import io.outboard.core.StrategyProvider;
 import io.outboard.core.VirtualMemorySource;
 
-/** Runs the loop of {@link TailBench}. Confined to one thread; makes no garbage. */
+/** This class runs the loop of {@link TailBench}. Confined to one thread; makes no garbage. */
 public final class IsolatedTail implements TailBench {
 
     private final Target target;
@@ -65,7 +65,7 @@ public final class IsolatedTail implements TailBench {
         }
     }
 
-    /** Does the same bookkeeping as a loop over a strategy, but calls no strategy. */
+    /** This target does the same bookkeeping as a target that calls a strategy, but calls none. */
     private static final class NoTarget extends Target {
 
         private final long[] addresses;

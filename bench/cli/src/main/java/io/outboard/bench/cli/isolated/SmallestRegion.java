@@ -13,12 +13,12 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Searches upwards for the smallest region in which a strategy serves a whole trace. The steps are 0.0625 % of peak
- * live bytes in regions up to 1.25 times the peak, and 0.25 % above. Bisection can't be used: if a region serves the
- * trace, a larger one may still fail, because blocks are then placed differently. For the profile {@code large},
- * regions that serve lie scattered between 1.05 and 1.07 times peak live bytes, and coarser steps skip some of these. A
- * strategy that needs more than 1.25 times the peak isn't chosen for its low need of memory, so there 0.25 % is precise
- * enough.
+ * This class searches upwards for the smallest region in which a strategy serves a whole trace. The steps are 0.0625 %
+ * of peak live bytes in regions up to 1.25 times the peak, and 0.25 % above. Bisection can't be used: if a region
+ * serves the trace, a larger one may still fail, because blocks are then placed differently. For the profile
+ * {@code large}, regions that serve lie scattered between 1.05 and 1.07 times peak live bytes, and coarser steps skip
+ * some of these. A strategy that needs more than 1.25 times the peak isn't chosen for its low need of memory, so there
+ * 0.25 % is precise enough.
  *
  * <p>The search starts at a lower bound: the most that live blocks add up to, rounded up as the strategy rounds.
  * Regions are tried on all cores, each with a strategy of its own; the answer is the smallest region that serves

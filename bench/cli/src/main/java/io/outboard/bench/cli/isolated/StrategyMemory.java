@@ -5,7 +5,7 @@ import io.outboard.core.Statistics;
 import io.outboard.core.Strategy;
 import org.jspecify.annotations.Nullable;
 
-/** Measures how a strategy without a pool uses its region. */
+/** This class measures how a strategy without a pool uses its region. */
 final class StrategyMemory extends MemoryPass {
 
     private final Strategy strategy;

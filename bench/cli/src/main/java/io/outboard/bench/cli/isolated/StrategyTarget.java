@@ -2,7 +2,7 @@ package io.outboard.bench.cli.isolated;
 
 import io.outboard.core.Strategy;
 
-/** Replays a trace on a strategy without a pool whose blocks are named by addresses. */
+/** This class replays a trace on a strategy without a pool whose blocks are named by addresses. */
 final class StrategyTarget extends BlockTarget {
 
     private StrategyTarget(final Strategy strategy, final int slots) {

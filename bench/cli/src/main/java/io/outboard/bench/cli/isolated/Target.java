@@ -16,7 +16,7 @@ public abstract class Target {
     /** Tells whether there was memory when a slot was last allocated into. */
     public abstract boolean wasServed(int slot);
 
-    /** Prepares for the next replay after the end of one. */
+    /** Prepares the strategy for the next replay, once a replay has ended. */
     public void step() {}
 
     /** Frees the block in a slot. */

@@ -13,10 +13,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Advises which strategy to take for a program. Each strategy was measured on the program's trace, in the smallest
- * region in which the strategy serves the trace. Of the strategies that fit into the given memory, the fastest is
- * advised; the default strategy is advised instead if it is at most a tenth slower. Where no amount of memory is given,
- * a strategy fits if it needs at most a fiftieth more than the strategy that needs least.
+ * This class advises which strategy to take for a program. Each strategy was measured on the program's trace, in the
+ * smallest region in which the strategy serves the trace. Of the strategies that fit into the given memory, the fastest
+ * is advised; the default strategy is advised instead if it is at most a tenth slower. Where no amount of memory is
+ * given, a strategy fits if it needs at most a fiftieth more than the strategy that needs least.
  *
  * <p>Thread-safety: confined to one thread.
  */

@@ -9,7 +9,7 @@ import io.outboard.cuda.CudaDevice;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Measures the driver's own allocators on one trace, if there is a GPU. */
+/** This class measures the driver's own allocators on one trace, if there is a GPU. */
 public final class DriverBaselines {
 
     private final Trace trace;

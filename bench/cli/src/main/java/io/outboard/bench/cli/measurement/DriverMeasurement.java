@@ -10,9 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Measures one of the driver's own allocators on a trace. An operation of the driver takes a thousand times longer than
- * reading a clock, so a single pass with a clock around each operation measures everything. nsPerOp is the sum of the
- * operations' times without the clock's own, divided by their number.
+ * This class measures one of the driver's own allocators on a trace. An operation of the driver takes a thousand times
+ * longer than reading a clock, so a single pass with a clock around each operation measures everything. nsPerOp is the
+ * sum of the operations' times without the clock's own, divided by their number.
  */
 public final class DriverMeasurement {
 

@@ -54,7 +54,10 @@ public final class MeasureOptions {
     /** Makes options for picocli to fill with the user's values. */
     public MeasureOptions() {}
 
-    /** Makes the options for advice: each strategy is measured in the smallest region that serves all. */
+    /**
+     * Makes the options for advice: each strategy is measured in the smallest region in which the strategy serves the
+     * whole trace.
+     */
     public MeasureOptions(final List<String> strategies, final String device, final OutputOptions output) {
         this.strategies = strategies;
         this.device = device;

@@ -80,7 +80,7 @@ public record Measurement(
                 operations);
     }
 
-    /** Returns the name of the strategy, with the reuse policy if other measurements differ only by that. */
+    /** Returns the name of the strategy, with the reuse policy if other measurements differ only by the policy. */
     public String label(final List<Measurement> others) {
         final boolean shared = others.stream()
                 .anyMatch(other -> other.strategy.equals(strategy) && !Objects.equals(other.reusePolicy, reusePolicy));

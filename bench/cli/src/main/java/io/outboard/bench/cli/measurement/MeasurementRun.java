@@ -62,8 +62,8 @@ public final class MeasurementRun {
     }
 
     /**
-     * Returns the number of blocks that a strategy's tables hold for a trace; every second block may be free. At least
-     * the default number, because users get the default.
+     * Returns the number of blocks that a strategy's tables hold for a trace; every second block may be free. The
+     * result is at least the default number, because users get the default.
      */
     public static int maxBlocks(final Trace trace) {
         return Math.max(2 * trace.peakLiveBlocks() + 1, StrategyOptions.DEFAULTS.maxBlocks());

@@ -6,10 +6,10 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /**
- * Records how long operations take by their number, from the first call on. The operations are divided into stretches,
- * with a median and a maximum each. Each stretch ends at a number about 12 % larger than the one before, so that a
- * million operations make a hundred stretches. If an operation is repeated, only its first time counts. Takes 0.3 MiB;
- * recording makes no garbage. Confined to one thread.
+ * This class records how long operations take by their number, from the first call on. The operations are divided into
+ * stretches, with a median and a maximum each. Each stretch ends at a number about 12 % larger than the one before, so
+ * that a million operations make a hundred stretches. If an operation is repeated, only its first time counts. Takes
+ * 0.3 MiB; recording makes no garbage. Confined to one thread.
  */
 public final class OperationTimes {
 

@@ -8,7 +8,10 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Counts allocations that found no memory, and decides the last line and the exit code of a run that had some. */
+/**
+ * This class counts allocations that found no memory, and decides the last line and the exit code of a run that had
+ * some.
+ */
 public final class OutOfMemory {
 
     private static final int FAILED = 1;

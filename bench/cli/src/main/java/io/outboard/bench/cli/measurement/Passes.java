@@ -3,7 +3,8 @@ package io.outboard.bench.cli.measurement;
 import io.outboard.bench.cli.trace.Trace;
 
 /**
- * Defines how often a trace is replayed to measure one allocator, for the measurement itself and for its progress bar.
+ * This class defines how often a trace is replayed to measure one allocator, for the measurement itself and for its
+ * progress bar.
  */
 public final class Passes {
 

@@ -75,7 +75,7 @@ public final class ProfileOptions {
         }
     }
 
-    /** The values that a shell offers as completions. */
+    /** This list has the values that a shell offers as completions. */
     static final class Names implements Iterable<String> {
 
         @Override

@@ -20,8 +20,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the folder of {@code --out}. Each result is written as soon as it is known, so that an interrupted run loses
- * only the result that was being measured. The files are {@code results.jsonl}, {@code threads.jsonl},
+ * This class writes the folder of {@code --out}. Each result is written as soon as it is known, so that an interrupted
+ * run loses only the result that was being measured. The files are {@code results.jsonl}, {@code threads.jsonl},
  * {@code ratios.jsonl}, {@code environment.json}, and for each result a latency histogram for each kind of operation,
  * times by operation number, and memory over time. Confined to one thread.
  */

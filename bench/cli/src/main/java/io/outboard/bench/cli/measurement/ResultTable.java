@@ -13,7 +13,7 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Prints measurements as tables for people. */
+/** This class prints measurements as tables for people. */
 final class ResultTable {
 
     private static final List<Percentile> PERCENTILES =

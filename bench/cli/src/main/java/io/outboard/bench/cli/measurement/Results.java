@@ -16,8 +16,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects the results of a measuring command. Each result is written into the folder of results as soon as it is
- * known, and printed at once if the output is JSON. Confined to one thread.
+ * This class collects the results of a measuring command. Each result is written into the folder of results as soon as
+ * it is known, and printed at once if the output is JSON. Confined to one thread.
  */
 public final class Results {
 

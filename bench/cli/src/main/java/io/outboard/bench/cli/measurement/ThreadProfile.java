@@ -7,8 +7,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * A thread profile says what threads do with blocks: who allocates, who frees, and how blocks get from one to the
- * other.
+ * A thread profile says what threads do with blocks: who allocates, who frees, and how blocks get from one thread to
+ * another.
  */
 public enum ThreadProfile {
 
@@ -22,7 +22,7 @@ public enum ThreadProfile {
      * Producers allocate, and pass each block to their consumer, which frees it, through one ring a pair. This profile
      * is the worst case for caches that a thread fills by its own frees. Such pairs are the "producer-consumer" of
      * Berger, McKinley, Blumofe and Wilson (Hoard, 2000, section 2.2), who show that memory may grow without bound
-     * under it.
+     * then.
      */
     PAIRS("pair", 2),
 

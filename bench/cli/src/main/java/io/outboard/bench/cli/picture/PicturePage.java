@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Writes a page that needs no network. The page shows blocks as rectangles, operations to the right and addresses
- * upwards, and below them what was free. Its script paints pixels into a bitmap instead of drawing rectangles, so that
- * a million blocks don't keep a browser busy. Safe for any number of threads.
+ * This class writes a page that needs no network. The page shows blocks as rectangles, operations to the right and
+ * addresses upwards, and below them what was free. Its script paints pixels into a bitmap instead of drawing
+ * rectangles, so that a million blocks don't keep a browser busy. Safe for any number of threads.
  */
 public final class PicturePage {
 

@@ -6,10 +6,10 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Searches for a layout of few blocks below a ceiling, depth first. Blocks are placed from the lowest offset upwards.
- * So the offset of the next block is known: the block lies on the highest placed block that is live at the same time as
- * it. A branch is given up when at some moment the blocks left to place need more than the room above their lowest
- * possible offset.
+ * This class searches for a layout of few blocks below a ceiling, depth first. Blocks are placed from the lowest offset
+ * upwards. So the offset of the next block is known: the block lies on the highest placed block that is live at the
+ * same time as it. A branch is given up when at some moment the blocks left to place need more than the room above
+ * their lowest possible offset.
  *
  * <p>Two ideas are from Moffitt's solver MiniMalloc (MiniMalloc: a lightweight memory allocator for
  * hardware-accelerated machine learning, ASPLOS 2023): placing upwards with this bound, and not placing a block where

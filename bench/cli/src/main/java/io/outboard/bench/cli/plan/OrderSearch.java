@@ -6,9 +6,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Searches for an order of blocks that gives a lower top than a known order. Only the blocks matter that live at
- * moments when much is live, and most blocks of a trace don't. So the search covers those blocks alone, and places all
- * others around them afterwards.
+ * This class searches for an order of blocks that gives a lower top than a known order. Only the blocks matter that
+ * live at moments when much is live, and most blocks of a trace don't. So the search covers those blocks alone, and
+ * places all others around them afterwards.
  *
  * <ol>
  *   <li>Blocks are placed in order, each at the lowest offset, below a ceiling that is a little lower than the top.
@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  *       finds no room, more blocks matter than assumed, and the search starts again with more.
  * </ol>
  *
- * <p>Thread-safety: confined to one thread. Cost: it runs until it is told to end, or until nothing can be gained;
- * deterministic except for the moment of its end.
+ * <p>Thread-safety: confined to one thread. Cost: the search runs until it is told to end, or until nothing can be
+ * gained; deterministic except for the moment of its end.
  */
 final class OrderSearch {
 

@@ -7,8 +7,8 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
- * Makes orders in which blocks are placed, each at the lowest offset. Which order is best depends on the trace. Safe
- * for any number of threads.
+ * This class makes orders in which blocks are placed, each at the lowest offset. Which order is best depends on the
+ * trace. Safe for any number of threads.
  */
 final class Orders {
 

@@ -5,9 +5,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Checks a placement by running the trace. Live blocks are in a map by offset, and the place of each new block must be
- * free. The check shares nothing with the search. Safe for any number of threads. Cost: O(log live blocks) an
- * operation.
+ * This class checks a placement by running the trace. Live blocks are in a map by offset, and the place of each new
+ * block must be free. The check shares nothing with the search. Safe for any number of threads. Cost: O(log live
+ * blocks) an operation.
  */
 final class PlacementCheck {
 

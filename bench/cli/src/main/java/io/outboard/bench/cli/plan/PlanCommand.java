@@ -85,7 +85,7 @@ public final class PlanCommand implements Callable<Integer> {
             description = "What to print: a table, or one JSON object a line. Default: ${DEFAULT-VALUE}.")
     private OutputOptions.Format format = OutputOptions.Format.TABLE;
 
-    /** A plan that has been checked. */
+    /** A result is a plan that has been checked. */
     private record Result(Trace trace, Lifetimes blocks, Layout layout, long regionBytes, double searchSeconds) {
 
         long boundBytes() {

@@ -8,9 +8,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds offsets of blocks in a small region when all their lives are known. The problem is dynamic storage allocation,
- * which is NP-hard (Garey and Johnson 1979, SR2). First blocks are placed in a few orders, each block at the lowest
- * offset. Then a search runs until nothing can be gained or time is out: {@link FloorSearch} for few blocks,
+ * This class finds offsets of blocks in a small region when all their lives are known. The problem is dynamic storage
+ * allocation, which is NP-hard (Garey and Johnson 1979, SR2). First blocks are placed in a few orders, each block at
+ * the lowest offset. Then a search runs until nothing can be gained or time is out: {@link FloorSearch} for few blocks,
  * {@link OrderSearch} for many.
  *
  * <p>Thread-safety: confined to one thread.

@@ -10,9 +10,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
 /**
- * Writes files either whole or not at all, so that an interrupted program leaves no partial file. For a symbolic link,
- * the file that it points to is written. A path that isn't a regular file, such as a device or a pipe, is written to
- * directly.
+ * This class writes files either whole or not at all, so that an interrupted program leaves no partial file. For a
+ * symbolic link, the file that it points to is written. A path that isn't a regular file, such as a device or a pipe,
+ * is written to directly.
  */
 public final class AtomicFile {
 

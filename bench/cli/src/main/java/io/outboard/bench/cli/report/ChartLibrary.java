@@ -5,7 +5,7 @@ import java.io.StringReader;
 import java.io.UncheckedIOException;
 import java.util.Properties;
 
-/** Loads Chart.js from the class path and makes it safe to embed in a page. */
+/** This class loads Chart.js from the class path and makes it safe to embed in a page. */
 final class ChartLibrary {
 
     private static final String DESCRIPTOR = "/META-INF/maven/org.webjars.npm/chart.js/pom.properties";

@@ -1,6 +1,6 @@
 package io.outboard.bench.cli.report;
 
-/** Escapes text for the two languages that the page embeds it in. */
+/** This class escapes text for the two languages that the page embeds it in. */
 public final class Html {
 
     /** The text of a cell without a measured value, an en dash. */

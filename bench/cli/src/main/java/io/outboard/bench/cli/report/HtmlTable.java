@@ -31,7 +31,7 @@ public final class HtmlTable {
             final String content = Double.isNaN(exact)
                     ? Html.escape(text)
                     : "<data value=\"" + Html.number(exact) + "\">" + Html.escape(text) + "</data>";
-            // A cell with a dash has no heading, so that a phone omits it.
+            // A cell with a dash has no heading, so that a phone omits the cell.
             final String of = text.equals(Html.NONE) ? "" : " data-of=\"" + Html.escape(heading) + "\"";
             return "<td" + attribute + of + ">" + content + "</td>";
         }

@@ -4,8 +4,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Builds a JSON object on one line, with keys in the order in which they were put. Null and numbers that aren't finite
- * become {@code null}. Confined to one thread.
+ * This class builds a JSON object on one line, with keys in the order in which they were put. Null and numbers that
+ * aren't finite become {@code null}. Confined to one thread.
  */
 public final class JsonLine {
 

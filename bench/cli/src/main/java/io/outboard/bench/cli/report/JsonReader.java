@@ -5,9 +5,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads strictly the JSON of result files: one object, whose values are strings, numbers, null, or objects of these
- * values one level down. The grammar is that of RFC 8259 without arrays, booleans and deeper nesting, which no result
- * file has; a key may not occur twice in one object.
+ * This class reads strictly the JSON of result files: one object, whose values are strings, numbers, null, or objects
+ * of these values one level down. The grammar is that of RFC 8259 without arrays, booleans and deeper nesting, which no
+ * result file has; a key may not occur twice in one object.
  *
  * <p>Confined to one thread.
  */

@@ -4,8 +4,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Names files with one JSON object a line. Such names end in {@code .jsonl}. An older version used {@code .json},
- * although none of these files was JSON as a whole. Safe for any number of threads.
+ * This class names files with one JSON object a line. Such names end in {@code .jsonl}. An older version used
+ * {@code .json}, although none of these files was JSON as a whole. Safe for any number of threads.
  */
 public final class LineFile {
 

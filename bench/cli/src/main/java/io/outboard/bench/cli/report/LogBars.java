@@ -6,9 +6,9 @@ import java.util.Locale;
 import java.util.function.DoubleFunction;
 
 /**
- * A chart of bars over a logarithmic axis, several bars for each name, each with its number behind it. It is an SVG
- * image that needs no script, inside a page or as a file of its own. Its colours are those of {@code report.css}, in
- * light and dark. Confined to one thread.
+ * This class is a chart of bars over a logarithmic axis, with several bars for each name and its number behind each
+ * bar. The chart is an SVG image that needs no script, inside a page or as a file of its own. Its colours are those of
+ * {@code report.css}, in light and dark. Confined to one thread.
  */
 public final class LogBars {
 
@@ -19,7 +19,7 @@ public final class LogBars {
     private static final int MANY = 7;
 
     /**
-     * A bar of the chart.
+     * A bar shows one value of the chart.
      *
      * @param tag what distinguishes the bar from others of its name
      * @param value length of the bar; if it isn't > 0, the bar is drawn as the shortest

@@ -13,8 +13,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Makes {@code report.html} from the results in a folder: one page that carries its style, scripts and data and needs
- * no network. Tables are complete without scripts; charts are drawn by the browser.
+ * This class makes {@code report.html} from the results in a folder: one page that carries its style, scripts and data
+ * and needs no network. Tables are complete without scripts; charts are drawn by the browser.
  *
  * <p>The caller decides which parts a page can show. Each part is about one file of the folder and the other files that
  * belong to its lines. A missing file is left out of the page; a malformed file is an error. {@code environment.json},

@@ -14,8 +14,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Reads the result files of one folder. Every file is found through the folder's own list of names, so that no trace
- * name, whatever it holds, can lead out of the folder.
+ * This class reads the result files of one folder. Every file is found through the folder's own list of names, so that
+ * no trace name, whatever it holds, can lead out of the folder.
  */
 public final class ResultFolder {
 
@@ -112,7 +112,7 @@ public final class ResultFolder {
         return results;
     }
 
-    /** Reads a line; errors name its file and its number. */
+    /** A reader makes a result of one line; its errors name the file and the number of the line. */
     @FunctionalInterface
     public interface LineReader<T> {
 
@@ -149,7 +149,7 @@ public final class ResultFolder {
         return data.subList(1, data.size());
     }
 
-    /** A line, and its place as {@code file:line}. */
+    /** A data line has the text of a line, and the line's place as {@code file:line}. */
     public record DataLine(String where, String text) {}
 
     private List<Result> readResults() throws IOException {

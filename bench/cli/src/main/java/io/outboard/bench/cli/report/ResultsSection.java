@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Shows a file of figures as one table, with a row for each line and a column for each number. */
+/** This class shows a file of figures as one table, with a row for each line and a column for each number. */
 public final class ResultsSection implements Section {
 
     /**

@@ -9,7 +9,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Loads the page's HTML, style and script, which are resources beside this class; places to fill look like {{name}}.
+ * This class loads the page's HTML, style and script, which are resources beside this class; places to fill look like
+ * {{name}}.
  */
 public final class Template {
 

@@ -3,8 +3,8 @@ package io.outboard.bench.cli.report;
 import java.util.Locale;
 
 /**
- * Formats numbers for people: three digits and a unit, separated by a no-break space. NaN, which stands for "not
- * measured", becomes a dash.
+ * This class formats numbers for people: three digits and a unit, separated by a no-break space. NaN, which stands for
+ * "not measured", becomes a dash.
  */
 public final class Units {
 

@@ -9,7 +9,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.Locale;
 import java.util.function.Consumer;
 
-/** Logs what a lender does as it happens, one line for each event. Safe for any number of threads. */
+/** This class logs what a lender does as it happens, one line for each event. Safe for any number of threads. */
 final class LenderLog implements Consumer<LenderEvent> {
 
     private final PrintWriter out;

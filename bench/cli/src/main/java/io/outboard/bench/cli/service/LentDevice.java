@@ -9,7 +9,7 @@ import io.outboard.service.LendingDevice;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 
-/** Opens the device that {@code --device} and {@code --limit} describe. */
+/** This class opens the device that {@code --device} and {@code --limit} describe. */
 final class LentDevice {
 
     private static final long UNIT_BYTES = 1L << 21;

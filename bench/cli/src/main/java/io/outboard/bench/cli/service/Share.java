@@ -4,7 +4,7 @@ import io.outboard.bench.cli.common.OptionValue;
 import io.outboard.bench.cli.common.WrongUseException;
 import java.util.regex.Pattern;
 
-/** Reads a part of a device's memory or a size, such as {@code 0.9} or {@code 64GiB}. */
+/** This class reads a part of a device's memory or a size, such as {@code 0.9} or {@code 64GiB}. */
 final class Share {
 
     private static final Pattern PART = Pattern.compile("[01]?\\.[0-9]{1,9}|[01]");
@@ -28,7 +28,7 @@ final class Share {
         return PART.matcher(text).matches();
     }
 
-    /** Reads a text that {@link #isPart}; the part must be more than 0 and at most 1. */
+    /** Reads a text for which {@link #isPart} holds; the part must be more than 0 and at most 1. */
     static double part(final String option, final String text) {
         final double part = Double.parseDouble(text);
         if (!(part > 0 && part <= 1)) {

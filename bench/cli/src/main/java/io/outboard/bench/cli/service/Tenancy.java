@@ -18,8 +18,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.LongStream;
 
 /**
- * Runs two tenants of one device, each a process of its own. They replay their traces in turns: the first, the second,
- * then the first again. Confined to one thread, except for the lender's events.
+ * This class runs two tenants of one device, each a process of its own. They replay their traces in turns: the first,
+ * the second, then the first again. Confined to one thread, except for the lender's events.
  */
 final class Tenancy {
 
@@ -35,7 +35,7 @@ final class Tenancy {
     record Tenant(String name, Path trace) {}
 
     /**
-     * The figures of a tenant over all its turns.
+     * A result has the figures of a tenant over all its turns.
      *
      * @param arrangement how the device was divided
      * @param tenant name of the tenant
@@ -56,7 +56,10 @@ final class Tenancy {
             double medianNs,
             double mostNs) {}
 
-    /** The bytes that a tenant has leased now and at most; only the lender's thread writes to it. */
+    /**
+     * This object holds how many bytes a tenant has leased now, and the most that the tenant had; only the lender's
+     * thread writes to it.
+     */
     private static final class Leased {
         private long bytes;
         private volatile long peakBytes;

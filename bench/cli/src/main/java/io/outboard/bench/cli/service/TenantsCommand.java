@@ -154,8 +154,8 @@ public final class TenantsCommand implements Callable<Integer> {
     }
 
     /**
-     * Writes the trace, scaled to that peak, to a file for the tenant, because the user's file may be a pipe that can
-     * be read only once.
+     * Writes the trace, scaled to {@code peakBytes}, to a file for the tenant, because the user's file may be a pipe
+     * that can be read only once.
      */
     private Path scaled(final String argument, final Path file, final long peakBytes, final Path copy)
             throws IOException {

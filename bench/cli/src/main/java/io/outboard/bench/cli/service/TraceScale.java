@@ -3,9 +3,9 @@ package io.outboard.bench.cli.service;
 import io.outboard.bench.cli.trace.Trace;
 
 /**
- * Scales a trace to another peak: all sizes are multiplied by one factor and rounded up to granules, with the largest
- * factor that the peak allows. Safe for any number of threads. Cost: some forty passes over the operations, and a copy
- * of them.
+ * This class scales a trace to another peak: all sizes are multiplied by one factor and rounded up to granules, with
+ * the largest factor that the peak allows. Safe for any number of threads. Cost: some forty passes over the operations,
+ * and a copy of them.
  */
 final class TraceScale {
 

@@ -21,11 +21,11 @@ import java.util.Locale;
 import org.HdrHistogram.Histogram;
 
 /**
- * Compares strategies' latencies over so many operations that a 99.999th percentile and a maximum are meaningful, and
- * shows the machine's own pauses next to each. In one process, slices of the strategy's operations alternate with
- * slices of the same loop doing nothing. Interruptions that come at regular times hit the slower loop more often, so a
- * few pauses change a percentile of that loop first. Therefore the number of pauses and the total time of each loop are
- * reported too.
+ * This class compares strategies' latencies over so many operations that a 99.999th percentile and a maximum are
+ * meaningful, and shows the machine's own pauses next to each. In one process, slices of the strategy's operations
+ * alternate with slices of the same loop doing nothing. Interruptions that come at regular times hit the slower loop
+ * more often, so a few pauses change a percentile of that loop first. Therefore the number of pauses and the total time
+ * of each loop are reported too.
  *
  * <p>Confined to one thread. Cost: a trace of 8 host bytes an operation, however many operations are measured, because
  * the trace is repeated.
@@ -57,7 +57,7 @@ public final class TailComparison {
     private final int wanted;
     private final long clockNs = Latencies.measureClock();
 
-    /** The results of one loop; {@code beside} names the loop that it alternated with. */
+    /** A row has the results of one loop; {@code beside} names the loop that it alternated with. */
     record Row(String strategy, String beside, Latencies latencies, double seconds, long failures, long allocations) {
 
         /**
@@ -70,7 +70,7 @@ public final class TailComparison {
         }
     }
 
-    /** One of the two loops that alternate. */
+    /** This object is one of the two loops that alternate. */
     private static final class Loop {
 
         private final String name;

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * Generates five traces, each of which is as bad as possible for one thing that strategies do. The table of
+ * This class generates five traces, each of which is as bad as possible for one thing that strategies do. The table of
  * {@link Profiles} has their parameters; here are the reasons.
  *
  * <ul>

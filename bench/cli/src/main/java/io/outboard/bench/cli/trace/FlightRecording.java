@@ -13,8 +13,9 @@ import jdk.jfr.consumer.RecordingFile;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the events {@code io.outboard.Allocation}, {@code io.outboard.Free} and {@code io.outboard.OutOfMemory} of one
- * pool from a JFR recording. Allocations are ordered by their end, frees by their start.
+ * This class reads the events {@code io.outboard.Allocation}, {@code io.outboard.Free} and
+ * {@code io.outboard.OutOfMemory} of one pool from a JFR recording. Allocations are ordered by their end, frees by
+ * their start.
  *
  * <p>Thread-safety: confined to one thread.
  */

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Reads the file format HPTRACE1, little-endian: a header of 64 bytes, then 8 bytes an operation as {@link Trace} packs
- * it.
+ * This class reads the file format HPTRACE1, little-endian: a header of 64 bytes, then 8 bytes an operation as
+ * {@link Trace} packs it.
  *
  * <pre>
  *  0  8 bytes  HPTRACE1            40  u64  0

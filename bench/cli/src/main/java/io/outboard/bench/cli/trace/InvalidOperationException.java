@@ -1,8 +1,8 @@
 package io.outboard.bench.cli.trace;
 
 /**
- * Reports an operation that breaks the rules of {@link Trace}; keeps its index, from which a reader computes the byte
- * offset.
+ * This class reports an operation that breaks the rules of {@link Trace}; keeps its index, from which a reader computes
+ * the byte offset.
  */
 final class InvalidOperationException extends IllegalArgumentException {
 

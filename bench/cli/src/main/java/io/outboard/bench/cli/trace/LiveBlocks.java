@@ -3,8 +3,8 @@ package io.outboard.bench.cli.trace;
 import java.util.Arrays;
 
 /**
- * Keeps the live blocks of a log while the log is read. Each block gets the free slot that was freed last, or else a
- * new slot, so that there are as many slots as blocks at the peak.
+ * This class keeps the live blocks of a log while the log is read. Each block gets the free slot that was freed last,
+ * or else a new slot, so that there are as many slots as blocks at the peak.
  *
  * <p>Thread-safety: confined to one thread. Cost: O(1) on average, at most 96 host bytes a live block.
  */
@@ -48,14 +48,14 @@ final class LiveBlocks {
         return bytes[slot];
     }
 
-    /** Adds a block that isn't there yet, while not {@link #full()}; returns its slot. */
+    /** Adds a block that isn't live yet, and returns its slot. Nothing can be added while {@link #full()}. */
     int add(final long pointer, final long blockBytes) {
         final int slot = take(blockBytes);
         table.put(pointer, slot);
         return slot;
     }
 
-    /** Returns the slot for a block that is freed at once, while not {@link #full()}. */
+    /** Returns a slot for a block that is freed at once. There is none while {@link #full()}. */
     int addForAMoment(final long blockBytes) {
         final int slot = take(blockBytes);
         leave(slot);

@@ -1,8 +1,8 @@
 package io.outboard.bench.cli.trace;
 
 /**
- * Generates random numbers by the 32-bit generator MT19937 of Matsumoto and Nishimura (1998), as {@code std::mt19937}
- * seeds and tempers it.
+ * This class generates random numbers by the 32-bit generator MT19937 of Matsumoto and Nishimura (1998), as
+ * {@code std::mt19937} seeds and tempers it.
  *
  * <p>Thread-safety: confined to one thread. Cost: 2.5 KB of state.
  */

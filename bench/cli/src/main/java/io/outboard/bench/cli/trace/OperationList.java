@@ -5,7 +5,8 @@ import java.util.Arrays;
 /**
  * An operation list is a growing array of operations. The caller keeps it within {@link Trace#maximumOperations()}.
  *
- * <p>Thread-safety: confined to one thread. Cost: grows by half, so at most 20 host bytes an operation while it copies.
+ * <p>Thread-safety: confined to one thread. Cost: the array grows by half, so it takes at most 20 host bytes an
+ * operation while it copies.
  */
 final class OperationList {
 

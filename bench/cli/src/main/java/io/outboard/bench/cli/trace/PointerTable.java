@@ -1,9 +1,9 @@
 package io.outboard.bench.cli.trace;
 
 /**
- * Maps the live pointers of a log to their slots. The hash table uses linear probing and is at most half full; a
- * removal moves later entries back instead of leaving a mark (Knuth, volume 3, section 6.4, algorithm R). Null can't be
- * a key.
+ * This class maps the live pointers of a log to their slots. The hash table uses linear probing and is at most half
+ * full; a removal moves later entries back instead of leaving a mark (Knuth, volume 3, section 6.4, algorithm R). Null
+ * can't be a key.
  *
  * <p>Thread-safety: confined to one thread. Cost: O(1) on average, at most 48 host bytes a live pointer, and 72 while
  * it grows.

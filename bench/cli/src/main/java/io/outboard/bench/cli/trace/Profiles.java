@@ -6,8 +6,8 @@ import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /**
- * Generates eleven traces that show how a strategy behaves: six as ordinary programs make them, five as an adversary
- * would. The same name and number of operations give the same trace, on any machine.
+ * This class generates eleven traces that show how a strategy behaves: six as ordinary programs make them, five as an
+ * adversary would. The same name and number of operations give the same trace, on any machine.
  *
  * <table>
  * <caption>The profiles</caption>
@@ -37,8 +37,8 @@ import java.util.stream.Stream;
  * <p><em>Replace</em> draws a buffer, then a size; allocates the buffer's new block and then frees its old one.
  * <em>Toggle</em> first fills half of the slots, drawn at random, and then draws a slot each step: frees it if it is
  * full, else draws a size and allocates. <em>Ping-pong</em> allocates 1000 blocks, frees every second, and then
- * allocates and frees one block of 8 MiB over and over. The last five have granules of 256 bytes; {@code
- * AdversarialProfiles} says what each is bad for. {@code mimalloc} is the benchmark {@code malloc-large} of
+ * allocates and frees one block of 8 MiB over and over. The last five have granules of 256 bytes;
+ * {@code AdversarialProfiles} says what each is bad for. {@code mimalloc} is the benchmark {@code malloc-large} of
  * mimalloc-bench with its random stream continued: the same buffers and sizes that a libstdc++ build of it draws.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: 8 host bytes an operation.

@@ -9,8 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a recording that {@link io.outboard.pool.Pool#record} wrote, see {@link Recorder}. Thread-safety: safe for any
- * number of threads.
+ * This class reads a recording that {@link io.outboard.pool.Pool#record} wrote, see {@link Recorder}. Thread-safety:
+ * safe for any number of threads.
  */
 final class RecordingFormat {
 

@@ -6,9 +6,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the CSV that the logging adaptor of the RAPIDS Memory Manager writes, by the rules of {@link TraceReader}. The
- * parser works on bytes in the window of the content and makes no object for a line, except for owners, if they are
- * wanted.
+ * This class reads the CSV that the logging adaptor of the RAPIDS Memory Manager writes, by the rules of
+ * {@link TraceReader}. The parser works on bytes in the window of the content and makes no object for a line, except
+ * for owners, if they are wanted.
  *
  * <p>Thread-safety: confined to one thread.
  */

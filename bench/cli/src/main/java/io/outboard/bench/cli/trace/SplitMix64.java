@@ -1,8 +1,8 @@
 package io.outboard.bench.cli.trace;
 
 /**
- * Generates random numbers by the generator of Steele, Lea and Flood (2014, figures 14 and 16), with the mappings that
- * define the profiles.
+ * This class generates random numbers by the generator of Steele, Lea and Flood (2014, figures 14 and 16), with the
+ * mappings that define the profiles.
  *
  * <p>Thread-safety: confined to one thread.
  */

@@ -7,9 +7,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects allocations and frees of addresses in any order, each with its time, and makes a trace in the order of the
- * times. Rows of the same time keep their order. If an address is allocated while it is in use, its free is missing
- * from the recording, for example because the recording ended while threads worked.
+ * This class collects allocations and frees of addresses in any order, each with its time, and makes a trace in the
+ * order of the times. Rows of the same time keep their order. If an address is allocated while it is in use, its free
+ * is missing from the recording, for example because the recording ended while threads worked.
  *
  * <p>Thread-safety: confined to one thread. Cost: at most 60 host bytes a row while rows are added, and 44 while they
  * are sorted; 10 more a row with owners. Sorting takes one pass if the rows are in order, and otherwise merges runs in

@@ -12,7 +12,7 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
 /**
- * Gives the content of a file, unpacked if it is gzip, as a window in which parsers read without copying.
+ * This class gives the content of a file, unpacked if it is gzip, as a window in which parsers read without copying.
  *
  * <pre>
  * buffer  | taken | start ... end | empty |
@@ -105,7 +105,7 @@ final class TraceContent implements Closeable {
      */
     int atLeast(final int bytes) throws IOException {
         while (end - start < bytes && more()) {
-            // more() has filled the window.
+            // The call of more() fills the window.
         }
         return end - start;
     }

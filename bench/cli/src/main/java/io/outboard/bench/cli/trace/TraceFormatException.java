@@ -4,8 +4,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * Reports a file that isn't a trace, or is a damaged one. The message is one line for a person: the file, the line or
- * byte offset, the offending value and the rule, for example {@code a.csv, line 12: size=-1 must be a whole number}.
+ * This class reports a file that isn't a trace, or is a damaged one. The message is one line for a person: the file,
+ * the line or byte offset, the offending value and the rule, for example {@code a.csv, line 12: size=-1 must be a whole
+ * number}.
  *
  * <p>Byte offsets count from 0 and, in a gzip file, in the unpacked content. Lines count from 1.
  */

@@ -6,10 +6,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads traces from files of four formats: HPTRACE1; the CSV that the logging adaptor of the RAPIDS Memory Manager
- * (RMM) writes; recordings of {@link io.outboard.pool.Pool#record}; and recordings of Java Flight Recorder with the
- * pools' events of allocations and frees. All but the last may be gzipped. The content of a file decides its format,
- * not its name.
+ * This class reads traces from files of four formats: HPTRACE1; the CSV that the logging adaptor of the RAPIDS Memory
+ * Manager (RMM) writes; recordings of {@link io.outboard.pool.Pool#record}; and recordings of Java Flight Recorder with
+ * the pools' events of allocations and frees. All but the last may be gzipped. The content of a file decides its
+ * format, not its name.
  *
  * <p><b>HPTRACE1</b> is read unchanged. Its length must be what its header says, and its peaks, unless 0, must be those
  * of its operations.
@@ -52,7 +52,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TraceReader {
 
-    /** What is wrong if a recording has several pools and the command's {@code --pool} isn't given. */
+    /** The error message, before the names, if a recording has several pools and {@code --pool} isn't given. */
     private static final String NAMES_POOL = "--pool" + FlightRecording.NAMES_ONE;
 
     private TraceReader() {}

@@ -7,9 +7,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/**
- * Writes traces to files. Thread-safety: safe for any number of threads, on different files.
- */
+/** This class writes traces to files. Thread-safety: safe for any number of threads, on different files. */
 public final class TraceWriter {
 
     private static final int BUFFER_BYTES = 1 << 16;

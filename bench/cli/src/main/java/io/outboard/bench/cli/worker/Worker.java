@@ -10,9 +10,9 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * Runs the main loop of a process that works for another: reads lines from standard input, and writes an answer to each
- * to standard output, one JSON object a line. The process ends when its input ends, even if a kernel hangs, so that it
- * never outlives its parent. It also ends after a failure, since the CUDA context may be unusable.
+ * This class runs the main loop of a process that works for another: reads lines from standard input, and writes an
+ * answer to each to standard output, one JSON object a line. The process ends when its input ends, even if a kernel
+ * hangs, so that it never outlives its parent. It also ends after a failure, since the CUDA context may be unusable.
  */
 public final class Worker {
 

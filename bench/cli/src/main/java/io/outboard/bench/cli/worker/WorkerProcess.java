@@ -38,7 +38,7 @@ public final class WorkerProcess {
     private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
     private String lastWords = "";
 
-    /** The outcome of a wait. */
+    /** An outcome says how a wait for an answer ended. */
     public enum Outcome {
         /** The worker gave an answer. */
         ANSWERED,
@@ -49,7 +49,7 @@ public final class WorkerProcess {
     }
 
     /**
-     * An answer of a worker.
+     * An answer tells what a worker did with a line that it was given.
      *
      * @param outcome whether the worker answered
      * @param text the answer; if there is none, the worker's last words

@@ -15,14 +15,14 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Draws memory over the operations of a trace, as figure 4 of Bell, Kumar and Gill (2024), with a chart for each
- * result.
+ * This class draws memory over the operations of a trace, as figure 4 of Bell, Kumar and Gill (2024), with a chart for
+ * each result.
  */
 final class MemoryCharts {
 
     /**
-     * The multiple of the trace's need above which a region is hidden until it is switched on; it would press all lines
-     * flat.
+     * The multiple of the trace's need above which a region is hidden until it is switched on, because the region would
+     * press all other lines flat.
      */
     private static final double OFF_SCALE = 4;
 

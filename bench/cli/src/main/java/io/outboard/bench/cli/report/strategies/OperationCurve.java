@@ -66,7 +66,7 @@ final class OperationCurve {
         return column(2);
     }
 
-    /** Returns the slowest operation between a tenth of a number and the number; NaN if there is none. */
+    /** Returns the time of the slowest operation between a tenth of a number and the number; NaN if there is none. */
     double slowestNs(final double to) {
         return rows.stream()
                 .filter(row -> row[0] <= to && row[0] > to / 10)
@@ -75,7 +75,7 @@ final class OperationCurve {
                 .orElse(Double.NaN);
     }
 
-    /** Returns the median of the last stretch between a tenth of a number and the number; NaN if there is none. */
+    /** Returns the median time of the last stretch between a tenth of a number and the number; NaN if there is none. */
     double medianNs(final double to) {
         return rows.stream()
                 .filter(row -> row[0] <= to && row[0] > to / 10)

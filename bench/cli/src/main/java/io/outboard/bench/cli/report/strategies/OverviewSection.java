@@ -12,7 +12,10 @@ import java.util.Map;
 import java.util.function.DoubleFunction;
 import java.util.function.ToDoubleFunction;
 
-/** Shows all strategies on all traces in one table, with a line for each strategy and a column for each trace. */
+/**
+ * This class shows all strategies on all traces in one table, with a line for each strategy and a column for each
+ * trace.
+ */
 final class OverviewSection implements Section {
 
     private final Map<String, List<Result>> resultsByTrace;

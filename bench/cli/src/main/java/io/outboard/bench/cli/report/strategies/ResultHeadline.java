@@ -14,9 +14,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Summarises a run of strategies. The safest measured result is compared with the driver's own functions: the facade
- * under STRICT, if it was measured. Without results of the driver, the summary names the strategy that is fastest and
- * the one that needs least memory.
+ * This class summarises a run of strategies. The safest measured result is compared with the driver's own functions:
+ * the facade under STRICT, if it was measured. Without results of the driver, the summary names the strategy that is
+ * fastest and the one that needs least memory.
  */
 final class ResultHeadline {
 

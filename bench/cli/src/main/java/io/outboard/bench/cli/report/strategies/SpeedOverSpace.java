@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Shows each strategy's time and memory as one point. Over several traces, the point has geometric means, and only
- * strategies that were measured on all traces are shown. Memory is the smallest region that serves a trace or, if that
- * wasn't looked for, the greatest extent of the blocks.
+ * This class shows each strategy's time and memory as one point. Over several traces, the point has geometric means,
+ * and only strategies that were measured on all traces are shown. Memory is the smallest region that serves a trace or,
+ * if that wasn't looked for, the greatest extent of the blocks.
  */
 final class SpeedOverSpace implements Section {
 

@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Lists what pages show of strategies, and of pools over strategies. */
+/** This class lists what pages show of strategies, and of pools over strategies. */
 public final class StrategyParts {
 
     private static final PagePart TRACES = new PagePart(ResultFolder.RESULTS, StrategyParts::sections);

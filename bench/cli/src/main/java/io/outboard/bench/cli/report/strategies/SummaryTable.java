@@ -12,8 +12,8 @@ import java.util.function.DoubleFunction;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Shows all results of one trace, a line each, in two tables that fit a page: time per operation, and memory.
- * Percentiles are shown below their curves instead. Columns without any measured value are left out.
+ * This class shows all results of one trace, a line each, in two tables that fit a page: time per operation, and
+ * memory. Percentiles are shown below their curves instead. Columns without any measured value are left out.
  */
 final class SummaryTable {
 

@@ -16,8 +16,8 @@ import java.util.Map;
 import java.util.TreeSet;
 
 /**
- * Shows how many operations several threads do on one pool, with a line for each pool and a column for each number of
- * threads.
+ * This class shows how many operations several threads do on one pool, with a line for each pool and a column for each
+ * number of threads.
  */
 final class ThreadsSection implements Section {
 

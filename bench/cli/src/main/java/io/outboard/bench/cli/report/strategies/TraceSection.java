@@ -22,8 +22,8 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
 /**
- * Shows one trace: a summary of all strategies and baselines, latency by percentile as figure 3 of Bell, Kumar and Gill
- * (2024), and memory over time as figure 4 of the same paper.
+ * This class shows one trace: a summary of all strategies and baselines, latency by percentile as figure 3 of Bell,
+ * Kumar and Gill (2024), and memory over time as figure 4 of the same paper.
  */
 final class TraceSection implements Section {
 
