@@ -19,12 +19,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests {@code outboard advise} and {@code replay} as users call them, on a recording of a program. */
+/** These tests check {@code outboard advise} and {@code replay} as users call them, on a recording of a program. */
 class AdviseCommandTest {
 
     private static final int OPERATIONS = 3000;
 
-    /** The strategies that are measured here; other tests measure all of them. */
+    /** The strategies that these tests measure; other tests measure all of them. */
     private static final String FEW = "tlsf,hal-best-fit";
 
     @TempDir

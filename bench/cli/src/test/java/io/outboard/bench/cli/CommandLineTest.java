@@ -36,7 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests what the commands print, write and exit with, as users call them, without a GPU. */
+/** These tests check what the commands print, write and exit with, as users call them, without a GPU. */
 class CommandLineTest {
 
     private static final List<String> KEYS = List.of(
@@ -300,7 +300,7 @@ class CommandLineTest {
         checkPlacements(trace, Files.readAllLines(placements));
     }
 
-    /** One trace says little, because a region that serves may be smaller than another that doesn't. */
+    /** One trace says little, because a region that serves a trace may be smaller than another region that doesn't. */
     @Tag("thorough")
     @Test
     void shouldLookForTheSmallestRegionWithSeveralSeeds() throws IOException {

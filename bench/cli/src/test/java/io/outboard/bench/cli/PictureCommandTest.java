@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests {@code outboard picture} as users call it. */
+/** These tests check {@code outboard picture} as users call it. */
 class PictureCommandTest {
 
     @TempDir

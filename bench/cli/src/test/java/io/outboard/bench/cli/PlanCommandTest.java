@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests {@code outboard plan} as users call it. */
+/** These tests check {@code outboard plan} as users call it. */
 class PlanCommandTest {
 
     private static final String LOG = """

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** Tests that places to which results can't be written are reported before anything is measured. */
+/** These tests check that places to which results can't be written are reported before anything is measured. */
 class OutputOptionsTest {
 
     @TempDir

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** Tests that an interrupted run leaves the results known so far. */
+/** These tests check that an interrupted run leaves the results known so far. */
 class ResultOutputTest {
 
     @TempDir

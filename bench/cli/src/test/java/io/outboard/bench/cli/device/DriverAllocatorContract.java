@@ -10,7 +10,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests what each baseline must do, over the driver or over a simulation of the driver. */
+/** These tests check what each baseline must do, over the driver or over a simulation of the driver. */
 abstract class DriverAllocatorContract {
 
     static final long BLOCK_BYTES = 256L << 20;

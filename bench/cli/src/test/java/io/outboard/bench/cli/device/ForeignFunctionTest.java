@@ -12,7 +12,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** Tests the calls of the memory pool's attributes without a GPU: the same way of calling, to the C library. */
+/**
+ * These tests need no GPU: they call the C library in the way in which the memory pool's attributes are read and set.
+ */
 @EnabledOnOs(OS.LINUX)
 class ForeignFunctionTest {
 

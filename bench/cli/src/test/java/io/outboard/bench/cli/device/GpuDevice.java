@@ -6,7 +6,7 @@ import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.driver.CudaUnavailableException;
 import org.junit.jupiter.api.Assumptions;
 
-/** Lets a test run only where a GPU works. */
+/** This class lets a test run only where a GPU works. */
 public final class GpuDevice {
 
     private GpuDevice() {}

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Tests the contract of the two baselines without a GPU, and the order of closing. */
+/** These tests check the contract of the two baselines without a GPU, and the order of closing. */
 class SlottedAllocatorTest extends DriverAllocatorContract {
 
     private static final long DEVICE_BYTES = 1L << 30;

@@ -16,7 +16,7 @@ class FullTableTest {
 
     private final StrategyProvider tlsf = Strategies.named("tlsf");
 
-    /** There is a block for each record of the table. */
+    /** There is a block for each record of the table but one. */
     @Test
     void shouldShareTheTablesAmongAsManyBlocksAsTheyHold() {
         final StrategyOptions options = StrategyOptions.DEFAULTS;
@@ -48,7 +48,7 @@ class FullTableTest {
         }
     }
 
-    /** The tables hold fewer blocks than the options say. */
+    /** This provider makes strategies whose tables hold fewer blocks than the options say. */
     private record SmallTables(StrategyProvider provider, int maxBlocks) implements StrategyProvider {
 
         @Override

@@ -90,7 +90,8 @@ class SmallestRegionTest {
     }
 
     /**
-     * A block of three granules lies in a block of four, so half of the region that was tried first could never serve.
+     * Some strategies serve three granules by a block of four, so they need a larger region than the peak of live
+     * bytes.
      */
     @Test
     void shouldServeAStrategyThatRoundsUp() {

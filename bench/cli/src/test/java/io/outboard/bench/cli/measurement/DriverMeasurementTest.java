@@ -10,7 +10,7 @@ import io.outboard.bench.cli.trace.Profiles;
 import io.outboard.bench.cli.trace.Trace;
 import org.junit.jupiter.api.Test;
 
-/** Tests the driver's side of a comparison, on a driver that needs no GPU. */
+/** These tests check the driver's side of a comparison, on a driver that needs no GPU. */
 class DriverMeasurementTest {
 
     private static final int OUT_OF_MEMORY = 2;
@@ -34,8 +34,8 @@ class DriverMeasurementTest {
 
     @Test
     void shouldNotCountItsOwnGarbageAsTheDrivers() {
-        // An object in each operation is 16 bytes or more; what the JVM allocates once, by chance meanwhile, is far
-        // less.
+        // An object for each operation would be 16 bytes or more an operation; what the JVM itself allocates meanwhile
+        // is far less.
         assertEquals(0.0, measure(new FakeDriver(Long.MAX_VALUE, OUT_OF_MEMORY)).gcBytesPerOp(), 0.5);
     }
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Compares strategies in classes of their own with the same strategies in shared classes. */
+/** These tests compare strategies in classes of their own with the same strategies in shared classes. */
 class IsolationTest {
 
     private static final int MAX_BLOCKS = 1 << 18;

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** Tests runs of several strategies, some of which fail. */
+/** These tests check runs of several strategies, some of which fail. */
 class MeasurementRunTest {
 
     private static final long LARGEST_TRIED = 3L << 30;

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Looks at the page with a real browser; skipped, with the reason, if there is none. */
+/** These tests look at the page with a real browser; skipped, with the reason, if there is none. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 @Tag("thorough")
 class PicturePageBrowserTest {

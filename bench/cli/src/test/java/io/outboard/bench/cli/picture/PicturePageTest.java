@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests the data that the page's script gets. */
+/** These tests check the data that the page's script gets. */
 class PicturePageTest {
 
     @TempDir

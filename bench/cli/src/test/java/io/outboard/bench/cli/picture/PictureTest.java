@@ -14,7 +14,7 @@ import io.outboard.core.StrategyOptions;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** Tests what a picture has of a trace. */
+/** These tests check what a picture has of a trace. */
 class PictureTest {
 
     private static Picture of(final Trace trace, final String strategy, final long regionBytes) {

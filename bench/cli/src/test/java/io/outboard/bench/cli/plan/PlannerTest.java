@@ -36,9 +36,9 @@ class PlannerTest {
     }
 
     /**
-     * In instance C of MiniMalloc, the 203 live blocks take 0.991 of the region at most. So few steps don't reach the
-     * capacity, except for the first trace with four times as many; on average the region is 1.12 times the capacity
-     * (2026-11-25).
+     * In instance C of MiniMalloc, the 203 live blocks take 0.991 of the region at most. The few steps of this test
+     * don't reach the capacity; on average the region is 1.12 times the capacity (2026-11-25). Four times as many steps
+     * reach it on the first trace.
      */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})

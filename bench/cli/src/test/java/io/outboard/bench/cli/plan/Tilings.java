@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Makes traces of the shape of MiniMalloc's eleven challenges: some hundred blocks in a region of 1 MiB, with sizes and
- * times that are multiples of 1 KiB. A square of memory and time is cut into rectangles, again and again. A few
- * rectangles are left out, because in the challenges the peak of live bytes is some 1 % less than the region. So a
- * placement that fills the region exactly is known to exist. If none are left out, which is the default, the whole
- * region is live all the time, and no region can be smaller.
+ * This class makes traces of the shape of MiniMalloc's eleven challenges: some hundred blocks in a region of 1 MiB,
+ * with sizes and times that are multiples of 1 KiB. A square of memory and time is cut into rectangles, again and
+ * again. A few rectangles are left out, because in the challenges the peak of live bytes is some 1 % less than the
+ * region. So a placement that fills the region exactly is known to exist. If none are left out, which is the default,
+ * the whole region is live all the time, and no region can be smaller.
  */
 final class Tilings {
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Looks at the page with a real browser; skipped, with the reason, if there is none. */
+/** These tests look at the page with a real browser; skipped, with the reason, if there is none. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 @Tag("thorough")
 class ReportPageBrowserTest {

@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Random;
 import org.HdrHistogram.Histogram;
 
-/** Writes small folders of results, in the shape in which the command line leaves them. */
+/** This class writes small folders of results, in the shape in which the command line leaves them. */
 public final class ResultFiles {
 
     static final long PEAK_LIVE_BYTES = 1_288_490_188L;

@@ -9,7 +9,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import org.junit.jupiter.api.Test;
 
-/** Tests the form of a lender's log. */
+/** These tests check the form of a lender's log. */
 class LenderLogTest {
 
     private static final LenderEvent LEASED = new LenderEvent(LenderEvent.Kind.LEASED, "day", 17, 2097152, "");

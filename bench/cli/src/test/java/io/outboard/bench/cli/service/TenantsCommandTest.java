@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** Tests two processes that replay traces in turns over a lender of this machine's memory. */
+/** These tests check two processes that replay traces in turns over a lender of this machine's memory. */
 @Timeout(240)
 class TenantsCommandTest {
 

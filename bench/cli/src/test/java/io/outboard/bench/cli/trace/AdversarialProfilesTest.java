@@ -17,12 +17,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that each profile does what it says; some of it shows only once a strategy has placed the blocks. */
+/**
+ * These tests check that each profile does what its description says; some of the effects show only once a strategy has
+ * placed the blocks.
+ */
 class AdversarialProfilesTest {
 
     private static final long GRANULE = StrategyOptions.DEFAULTS.granuleBytes();
 
-    /** The holes are too small for the next request, all of one list, and as many as possible. */
+    /** The holes are too small for the larger of the two requests, are all in one list, and are as many as possible. */
     @ParameterizedTest
     @ValueSource(strings = {"tlsf", "pooled"})
     void shouldLeaveFiftyThousandHolesInOneList(final String strategy) {

@@ -24,7 +24,7 @@ import jdk.jfr.Recording;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests what each kind of file tells of who allocated a block. */
+/** These tests check what each kind of file tells of who allocated a block. */
 class OwnersTest {
 
     private static final long STREAM = 0x7F00_1000L;

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Records a program on a pool, and tests the trace that is read back. */
+/** These tests record a program on a pool, and check the trace that is read back. */
 class RecordedPoolTest {
 
     private static final int OPERATIONS = 20_000;

@@ -19,7 +19,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests how the bytes of a pool's recording are read. */
+/** These tests check how the bytes of a pool's recording are read. */
 class RecordingFormatTest {
 
     private static final long BASE = 0x7F00_0000_0000L;

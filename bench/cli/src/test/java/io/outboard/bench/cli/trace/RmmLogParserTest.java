@@ -123,7 +123,7 @@ class RmmLogParserTest {
         assertEquals(new FailedRequests(3, 1024), trace.failedRequests());
     }
 
-    /** Strategies can't divide twice that size. */
+    /** Strategies can't divide a region of twice the 700 GB that the failed request had. */
     @Test
     void shouldHaveARegionThatStrategiesCanDivide() throws IOException {
         final Trace trace = read("allocate,0x1,10,0x0", "allocate failure,0x0,700000000000,0x0");
@@ -131,7 +131,7 @@ class RmmLogParserTest {
         assertEquals((1L << 40) - (2 << 20), trace.regionBytes());
     }
 
-    /** Such a size has usually overflowed; the request is counted, but isn't a block. */
+    /** A size that no device has is usually one that overflowed; the request is counted, but isn't a block. */
     @Test
     void shouldNotAskForWhatNoDeviceHas() throws IOException {
         final Trace trace = read(

@@ -17,8 +17,8 @@ import net.jqwik.api.lifecycle.AddLifecycleHook;
 import net.jqwik.api.lifecycle.PropagationMode;
 
 /**
- * Compares random logs with a {@code HashMap} of live pointers: the same blocks are live, and the trace is the same
- * after a round trip.
+ * These properties compare random logs with a {@code HashMap} of live pointers: the same blocks are live, and the trace
+ * is the same after a round trip.
  */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class RoundTripProperties {

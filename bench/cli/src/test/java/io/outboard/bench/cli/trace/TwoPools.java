@@ -10,7 +10,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import jdk.jfr.Recording;
 
-/** Records two pools of one program, which use the same addresses. */
+/** This class records two pools of one program, which use the same addresses. */
 public final class TwoPools {
 
     private TwoPools() {}
