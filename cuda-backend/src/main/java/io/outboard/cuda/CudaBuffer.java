@@ -7,7 +7,8 @@ import java.util.Objects;
 import jcuda.driver.CUdeviceptr;
 
 /**
- * A {@link DeviceBuffer} with a JCuda pointer, which a program passes to JCuda's functions and to kernels, and closes.
+ * This class is a {@link DeviceBuffer} with a JCuda pointer. A program passes the pointer to JCuda's functions and to
+ * kernels, and closes the buffer.
  *
  * <pre>{@code
  * try (CudaPool gpu = CudaPool.open(0);
@@ -17,12 +18,12 @@ import jcuda.driver.CUdeviceptr;
  * }
  * }</pre>
  *
- * <p>It is a class of its own, since the module of pools knows nothing of JCuda, and serves memory that isn't CUDA's,
- * too. {@link #of} makes one of a buffer of any pool over CUDA, those behind the facades included.
+ * <p>This class is apart from {@link DeviceBuffer} because the module of pools knows nothing of JCuda, and also serves
+ * memory that isn't CUDA's. {@link #of} takes a buffer of any pool over CUDA, the pools behind the facades included.
  *
  * <p>Thread-safety: safe for any number of threads, as {@link DeviceBuffer}. Cost: that of the buffer and an object of
- * 16 bytes more; a pointer is one of 40. When memory runs out, {@link CudaPool#buffer} throws {@link
- * DeviceOutOfMemoryException}.
+ * 16 bytes more; a pointer is an object of 40 bytes. When memory runs out, {@link CudaPool#buffer} throws
+ * {@link DeviceOutOfMemoryException}.
  */
 public final class CudaBuffer implements AutoCloseable {
 
@@ -43,12 +44,13 @@ public final class CudaBuffer implements AutoCloseable {
     }
 
     /**
-     * Makes a pointer to the first byte, for JCuda's runtime and driver alike: a {@link CUdeviceptr} is a {@link
-     * jcuda.Pointer}. As long as the pointer can be reached, so can the buffer, which isn't taken for lost; a kernel
-     * that was launched keeps neither. The block goes back by {@link #close} only, never by {@code cudaFree}.
+     * Makes a pointer to the first byte, for JCuda's runtime and driver alike: a {@link CUdeviceptr} is a
+     * {@link jcuda.Pointer}. As long as the pointer is reachable, so is the buffer, which therefore isn't taken for a
+     * leak; a launched kernel keeps neither reachable. Only {@link #close} gives the block back, never
+     * {@code cudaFree}.
      *
-     * @return a pointer of its own at each call, since JCuda changes those that it is given; one that is kept goes on
-     *     pointing there when the buffer is closed
+     * @return a new pointer at each call, since JCuda changes the pointers that it is given; a pointer still has the
+     *     address after the buffer is closed
      * @throws IllegalStateException if the buffer is closed
      */
     public CUdeviceptr pointer() {
@@ -68,14 +70,14 @@ public final class CudaBuffer implements AutoCloseable {
     /**
      * Answers how large the buffer is.
      *
-     * @return bytes, as asked for; its block may be larger
+     * @return bytes, as requested; the block may be larger
      * @throws IllegalStateException if the buffer is closed
      */
     public long sizeBytes() {
         return buffer.sizeBytes();
     }
 
-    /** Gives the block back, as {@link DeviceBuffer#close} does, with whatever that throws. Idempotent. */
+    /** Gives the block back, and throws what {@link DeviceBuffer#close} throws. Idempotent. */
     @Override
     public void close() {
         buffer.close();
@@ -92,12 +94,12 @@ public final class CudaBuffer implements AutoCloseable {
     }
 
     /**
-     * A pointer that keeps its buffer: if that were reclaimed as a leak, a program that has the pointer alone would
-     * lose its memory.
+     * This pointer keeps its buffer reachable: if the buffer were reclaimed as a leak, a program that has the pointer
+     * alone would lose its memory.
      */
     private static final class BufferPointer extends CUdeviceptr {
 
-        /** The owner is held, and nothing else. */
+        /** This reference is never read; it only keeps the owner reachable. */
         @SuppressWarnings("UnusedVariable")
         private final CudaBuffer owner;
 

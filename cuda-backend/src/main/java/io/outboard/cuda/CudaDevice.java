@@ -1,7 +1,7 @@
 package io.outboard.cuda;
 
 /**
- * The facts about a CUDA device that a report needs. Immutable, so safe for any number of threads.
+ * This record has the facts about a CUDA device that a report needs. Immutable, so safe for any number of threads.
  *
  * @param ordinal number of the device among those that this process sees, 0 or more
  * @param name what the driver calls it, such as {@code NVIDIA H200}
@@ -15,7 +15,7 @@ public record CudaDevice(
         int ordinal, String name, String driver, int driverVersion, int runtimeVersion, long totalBytes) {
 
     /**
-     * A CUDA version as people write it.
+     * Formats a CUDA version as people write it.
      *
      * @param version {@code 1000 * major + 10 * minor}, 0 or more
      * @return for example {@code 12.6} for 12060
@@ -25,7 +25,7 @@ public record CudaDevice(
     }
 
     /**
-     * The facts in one line, for reports and {@code gpu} in JSON.
+     * Returns the facts in one line, for reports and {@code gpu} in JSON.
      *
      * @return for example {@code NVIDIA H200, driver 580.95.05 (CUDA 13.0), CUDA runtime 12.6}
      */

@@ -14,14 +14,15 @@ import java.util.function.Supplier;
 import jcuda.driver.CUresult;
 
 /**
- * A CUDA device whose memory a {@link io.outboard.service.Lender} lends: each lease is physical memory of its own, made
- * by {@code cuMemCreate} and sent as a file descriptor. Clients map it by {@link CudaMemorySource#connect}.
+ * This class is a CUDA device whose memory a {@link io.outboard.service.Lender} lends. Each lease is a separate piece
+ * of physical memory, made by {@code cuMemCreate} and sent as a file descriptor. Clients map the memory by
+ * {@link CudaMemorySource#connect}.
  *
- * <p>It has no context, and so none of the device's memory for itself; JCuda's native library isn't needed. The driver
- * gives memory out again when the last mapping of it is gone, and makes what another process maps zero.
+ * <p>The lender's process has no context, and so takes none of the device's memory for itself; JCuda's native library
+ * isn't needed. The driver reuses memory when its last mapping is gone, and zeroes memory that another process maps.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: some 0.8 ms for 64 MiB. When the device has no more, {@link
- * DeviceOutOfMemoryException}, and the lender tries again.
+ * <p>Thread-safety: safe for any number of threads. Cost: some 0.8 ms for 64 MiB. When the device has no more memory,
+ * {@link DeviceOutOfMemoryException} is thrown, and the lender tries again.
  */
 public final class CudaLendingDevice implements LendingDevice {
 
@@ -47,8 +48,8 @@ public final class CudaLendingDevice implements LendingDevice {
     }
 
     /**
-     * Opens a device of which a share is lent. What clients' contexts and kernels take isn't leased, some 500 MiB for
-     * each, so 0.9 is a good share.
+     * Opens a device of which a share is lent. Clients' contexts and kernels take some 500 MiB for each client, which
+     * isn't leased, so 0.9 is a good share.
      *
      * @param device its number among those that this process sees, {@code 0 <= device}
      * @param share of all its memory, {@code 0 < share <= 1}, rounded down to whole units
@@ -69,7 +70,7 @@ public final class CudaLendingDevice implements LendingDevice {
     }
 
     /**
-     * Opens a device of which so many bytes are lent.
+     * Opens a device of which the given number of bytes is lent.
      *
      * @param device its number among those that this process sees, {@code 0 <= device}
      * @param limitBytes how much, {@code 0 < limitBytes}, at most what the device has, rounded down to whole units
@@ -138,7 +139,10 @@ public final class CudaLendingDevice implements LendingDevice {
         }
     }
 
-    /** Makes a lease, since some devices and systems have no descriptors for memory. One that is full may have. */
+    /**
+     * Makes a lease, to find out whether the device and the system have descriptors for memory, as some lack them. A
+     * full device can't be tried, and is accepted.
+     */
     private void tryOut() {
         try {
             create(unitBytes).close();
@@ -153,7 +157,7 @@ public final class CudaLendingDevice implements LendingDevice {
         return call + ": " + CUresult.stringFor(code) + " (" + code + ")";
     }
 
-    /** {@inheritDoc} It is {@code cuda:} and the beginning of the UUID, which is the same to every process. */
+    /** {@inheritDoc} The name is {@code cuda:} and the beginning of the UUID, which every process sees alike. */
     @Override
     public String name() {
         return name;
@@ -188,7 +192,7 @@ public final class CudaLendingDevice implements LendingDevice {
         return new Made(calls, handle[0], descriptor[0]);
     }
 
-    /** {@inheritDoc} Nothing is open but what is being lent. */
+    /** {@inheritDoc} There is nothing to close: leases are closed by the lender. */
     @Override
     public void close() {
         // The driver's start can't be undone.

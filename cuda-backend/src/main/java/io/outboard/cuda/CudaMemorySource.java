@@ -22,22 +22,22 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * A source of regions of one CUDA device. They are taken by {@code cuMemAlloc}, which is what {@code cudaMalloc} calls,
- * and given back by {@code cuMemFree}. On JDK 22 and newer there are regions that grow in place, too, by the driver's
- * virtual memory calls.
+ * This class takes regions of one CUDA device by {@code cuMemAlloc}, which {@code cudaMalloc} calls too, and gives them
+ * back by {@code cuMemFree}. On JDK 22 and newer there are also regions that grow in place, by the driver's virtual
+ * memory calls.
  *
  * <p>All regions belong to one CUDA context: the device's primary one, which the runtime uses, unless the program made
- * another of the device current, by the driver's API, on the thread that calls {@link #open}. Its current device is
- * left as found, and so is CUDA's last error. Whether JCuda's own exceptions are on or off makes no difference. JCuda
- * and its native library are first touched by {@link #open}.
+ * another context of the device current, by the driver's API, on the thread that calls {@link #open}. The thread's
+ * current device and CUDA's last error stay as they were. JCuda's own exceptions may be on or off. JCuda and its native
+ * library are first touched by {@link #open}.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: 40 microseconds and more a call, and a hundred host bytes a
  * region; {@link #giveBack} and {@link #close} wait until all work in the context has finished. When the device has no
- * more memory, {@link DeviceOutOfMemoryException}, which says what the device reports as free, and CUDA's code.
+ * more memory, a {@link DeviceOutOfMemoryException} says what the device reports as free, and CUDA's code.
  */
 public final class CudaMemorySource implements DeviceMemorySource {
 
-    /** What {@link #takeShare} rounds to: the driver maps device memory by pages of 2 MiB. */
+    /** The unit that {@link #takeShare} rounds down to: the driver maps device memory by pages of 2 MiB. */
     private static final long SHARE_UNIT_BYTES = 1L << 21;
 
     private final CudaDevice device;
@@ -81,19 +81,19 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * Opens a device whose memory another process lends, an {@link io.outboard.service.Lender} over a {@link
-     * CudaLendingDevice}. Regions are leases then, or consist of them; what the lender refuses is a {@link
-     * DeviceOutOfMemoryException} in its words, such as who holds the memory. When the lender wants some back, a pool
-     * over this source gives what is free in it.
+     * Opens a device whose memory another process lends, an {@link io.outboard.service.Lender} over a
+     * {@link CudaLendingDevice}. Regions then are leases, or consist of leases. If the lender refuses, a
+     * {@link DeviceOutOfMemoryException} has the lender's message, such as who holds the memory. When the lender wants
+     * memory back, a pool over this source gives back what is free in the pool.
      *
      * @param device its number among those that this process sees, {@code 0 <= device}
      * @param socket the lender's path
-     * @param name by which it knows the quota: ASCII letters, digits, {@code .}, {@code _} and {@code -}, 1 to 32 of
-     *     them
+     * @param name by which the lender knows the quota: ASCII letters, digits, {@code .}, {@code _} and {@code -}, 1 to
+     *     32 of them
      * @return a source that has nothing out
-     * @throws IllegalArgumentException if an argument is none; nothing stays open
-     * @throws IOException if there is no lender, it is another user's, lends another device's memory or turns this
-     *     process away; or if the JDK is older than 22; nothing stays open
+     * @throws IllegalArgumentException if an argument is outside of its range; nothing stays open
+     * @throws IOException if there is no lender, or the lender is another user's, lends another device's memory or
+     *     turns this process away; or if the JDK is older than 22; nothing stays open
      * @throws CudaUnavailableException if there is no driver, no such device, or JCuda's native library doesn't load
      * @throws CudaFailureException if CUDA fails; nothing stays open
      */
@@ -126,7 +126,7 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * Answers which device regions come from.
+     * Answers which device the regions are of.
      *
      * @return the facts, as read when the source was opened
      */
@@ -135,10 +135,10 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * Answers the work on the device, in the context that regions belong to. A pool over this source asks it, unless
-     * the pool is told to ask another.
+     * Answers the work on the device, in the context that the regions belong to. A pool over this source asks this
+     * object, unless the pool is given another.
      *
-     * @return the same at each call; nothing can be marked once the source is closed, so a pool is to be closed before
+     * @return the same at each call; nothing can be marked once the source is closed, so pools must be closed first
      */
     @Override
     public CudaWork work() {
@@ -152,7 +152,7 @@ public final class CudaMemorySource implements DeviceMemorySource {
      * @return a region of exactly {@code sizeBytes}, aligned to 256 bytes at least; its contents are undefined
      * @throws IllegalArgumentException if {@code sizeBytes <= 0}; nothing is taken
      * @throws IllegalStateException if the source is closed; nothing is taken
-     * @throws DeviceOutOfMemoryException if the device hasn't so much; nothing is taken
+     * @throws DeviceOutOfMemoryException if the device hasn't so much memory; nothing is taken
      * @throws CudaFailureException if CUDA fails otherwise; whatever was taken by then is given back by {@link #close}
      */
     @Override
@@ -161,15 +161,16 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * Takes one region, sized by what is free now: {@code share} of it, rounded down to 2 MiB. Other programs on the
-     * device take memory too, and the driver needs some for kernels, so 0.9 is a good share and 1 seldom succeeds.
+     * Takes one region, whose size is {@code share} of the memory that is free now, rounded down to 2 MiB. Other
+     * programs on the device take memory too, and the driver needs some for kernels, so 0.9 is a good share and 1
+     * seldom succeeds.
      *
      * @param share {@code 0 < share <= 1}
      * @return a region of a multiple of 2 MiB
      * @throws IllegalArgumentException if {@code share} is outside of its range; nothing is taken
      * @throws IllegalStateException if the source is closed; nothing is taken
-     * @throws DeviceOutOfMemoryException if the share is less than 2 MiB, or the device hasn't so much in one piece;
-     *     nothing is taken
+     * @throws DeviceOutOfMemoryException if the share is less than 2 MiB, or the device hasn't so much memory in one
+     *     piece; nothing is taken
      * @throws CudaFailureException if CUDA fails otherwise; whatever was taken by then is given back by {@link #close}
      */
     public Region takeShare(final double share) {
@@ -189,8 +190,8 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * Gives a region back, once all work in the context has finished; other contexts' and other devices' isn't waited
-     * for.
+     * Gives a region back, once all work in the context has finished; work in other contexts and on other devices isn't
+     * waited for.
      *
      * @param region what {@link #take} or {@link #takeShare} returned, not given back yet
      * @throws IllegalArgumentException if the region isn't one that this source has out; nothing changes
@@ -202,15 +203,16 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * Reserves addresses for a region that grows in place. Needs JDK 22 or newer, and from 24 on {@code
-     * --enable-native-access=ALL-UNNAMED} to do so without a warning. Its memory can't be shared by {@code
-     * cudaIpcGetMemHandle}, and {@code cudaDeviceEnablePeerAccess} doesn't show it to other devices: {@link #show}
-     * does.
+     * Reserves addresses for a region that grows in place. This needs JDK 22 or newer; JDK 24 and newer warn unless
+     * {@code --enable-native-access=ALL-UNNAMED} is given. The region's memory can't be shared by
+     * {@code cudaIpcGetMemHandle}, and {@code cudaDeviceEnablePeerAccess} doesn't show the memory to other devices;
+     * {@link #show} does.
      *
-     * @param bytes most memory that it is to have, {@code 0 < bytes}
+     * @param bytes most memory that the region may have, {@code 0 < bytes}
      * @param addressBytes most addresses, {@code 0 < addressBytes}: up to 16 times as many as {@code bytes}, or as all
      *     memory of the device, whoever holds it, if that is less
-     * @return the region; or nothing on an older JDK, where native access is denied, or if driver or device can't
+     * @return the region; or nothing on an older JDK, where native access is denied, or if the driver or the device
+     *     can't do this
      * @throws IllegalArgumentException if an argument is outside of its range; nothing is reserved
      * @throws IllegalStateException if the source is closed; nothing is reserved
      * @throws CudaFailureException if CUDA fails otherwise; nothing is reserved
@@ -221,9 +223,9 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * Lets another device read and write the memory of regions that grow in place, now and later, as {@code
-     * cudaDeviceEnablePeerAccess} does for other memory. The work of the device's primary context is waited for, too,
-     * from then on. A second call does nothing. It takes some 30 microseconds a piece.
+     * Lets another device read and write the memory of regions that grow in place, now and later, as
+     * {@code cudaDeviceEnablePeerAccess} does for other memory. From then on, the work of that device's primary context
+     * is waited for, too. A second call does nothing. A call takes some 30 microseconds for each piece of the regions.
      *
      * @param peer its number, {@code 0 <= peer}
      * @throws IllegalArgumentException if {@code peer < 0}
@@ -236,7 +238,7 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * Undoes {@link #show}: work of the other device that uses the memory then fails.
+     * Undoes {@link #show}: work of the other device that still uses the memory fails.
      *
      * @param peer its number, {@code 0 <= peer}
      * @throws IllegalArgumentException if {@code peer < 0}
@@ -258,8 +260,8 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * Answers what the device reports as free now, whoever may take it; for a lender's memory, how much more may be
-     * lent by its quotas, including what others have now.
+     * Answers what the device reports as free now, to all programs; for a lender's memory, how much more the quotas
+     * allow, including what others have now.
      *
      * @return bytes, 0 or more; 0 if the source is closed
      * @throws CudaFailureException if CUDA fails
@@ -275,9 +277,9 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * Answers what the device reports as in use now: total less free. It counts all processes, the driver's own needs
-     * and what libraries hold; for one program the difference between two readings says more. This works on a closed
-     * source, too.
+     * Answers what the device reports as in use now: total less free. The figure includes all processes, the driver's
+     * own needs and what libraries hold; for one program, the difference between two readings says more. The method
+     * works on a closed source, too.
      *
      * @return bytes, 0 or more
      * @throws CudaFailureException if CUDA fails

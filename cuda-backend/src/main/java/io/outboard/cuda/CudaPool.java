@@ -13,9 +13,9 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * A {@link Pool} over a CUDA device with all that it stands on: the memory source, and what tells it of the device's
- * work. It is {@link ReusePolicy#STRICT} unless it is told otherwise: what is freed while kernels use it isn't handed
- * out before they end.
+ * This class is a {@link Pool} over a CUDA device, together with its memory source and the object that tells the pool
+ * of the device's work. The policy is {@link ReusePolicy#STRICT} unless the caller chooses another: a block that is
+ * freed while kernels use it isn't handed out before the kernels end.
  *
  * <pre>{@code
  * try (CudaPool gpu = CudaPool.open(0);
@@ -24,8 +24,8 @@ import java.util.function.Consumer;
  * }
  * }</pre>
  *
- * <p>Thread-safety: safe for any number of threads. Cost: as {@link Pool}; to open, some 100 milliseconds for a device
- * that this process hasn't used yet. When memory runs out, {@link DeviceOutOfMemoryException} from the pool.
+ * <p>Thread-safety: safe for any number of threads. Cost: as {@link Pool}; opening a device that this process hasn't
+ * used yet takes some 100 milliseconds. When memory runs out, the pool throws {@link DeviceOutOfMemoryException}.
  */
 public final class CudaPool implements AutoCloseable {
 
@@ -38,7 +38,7 @@ public final class CudaPool implements AutoCloseable {
     }
 
     /**
-     * Opens a device, with a pool as {@link Pool#over} makes it.
+     * Opens a device, with a pool as {@link Pool#over} describes one.
      *
      * @param device its number among those that this process sees, {@code 0 <= device}
      * @return the pool, which holds nothing yet
@@ -53,7 +53,8 @@ public final class CudaPool implements AutoCloseable {
      * Opens a device, with a pool as the caller describes it.
      *
      * @param device its number among those that this process sees, {@code 0 <= device}
-     * @param customiser changes the description before the pool is made; by {@link PoolBuilder#reuse(ReusePolicy)}, say
+     * @param customiser changes the description before the pool is made, for example by
+     *     {@link PoolBuilder#reuse(ReusePolicy)}
      * @return the pool, which holds nothing yet
      * @throws IllegalArgumentException if {@code device < 0}, or as {@link PoolBuilder#build}; nothing stays open
      * @throws IllegalStateException as {@link PoolBuilder#build}; nothing stays open
@@ -66,11 +67,11 @@ public final class CudaPool implements AutoCloseable {
     }
 
     /**
-     * Opens a device whose memory a lender lends, with a pool as {@link Pool#over} makes it.
+     * Opens a device whose memory a lender lends, with a pool as {@link Pool#over} describes one.
      *
      * @param device its number among those that this process sees, {@code 0 <= device}
      * @param socket the lender's path
-     * @param name by which it knows the quota
+     * @param name by which the lender knows the quota
      * @return the pool, which holds nothing yet
      * @throws IOException as {@link CudaMemorySource#connect}
      * @throws RuntimeException as {@link CudaMemorySource#connect}
@@ -80,12 +81,13 @@ public final class CudaPool implements AutoCloseable {
     }
 
     /**
-     * Opens a device whose memory a lender lends, with a pool as the caller describes it. It takes leases as it needs
-     * them, allocates inside of them without a message, and gives back what is free when the lender wants memory.
+     * Opens a device whose memory a lender lends, with a pool as the caller describes it. The pool takes leases as it
+     * needs them, allocates inside of the leases without a message, and gives back what is free when the lender wants
+     * memory.
      *
      * @param device its number among those that this process sees, {@code 0 <= device}
      * @param socket the lender's path
-     * @param name by which it knows the quota
+     * @param name by which the lender knows the quota
      * @param customiser changes the description before the pool is made
      * @return the pool, which holds nothing yet
      * @throws IOException as {@link CudaMemorySource#connect}
@@ -154,15 +156,15 @@ public final class CudaPool implements AutoCloseable {
         try {
             return CudaBuffer.of(buffer);
         } catch (final OutOfMemoryError e) {
-            // The block would have no owner.
+            // Without a buffer, the block would have no owner.
             buffer.close();
             throw e;
         }
     }
 
     /**
-     * Announces that a stream is about to be captured into a graph, as {@link CudaWork#capture} does. It is to be
-     * called before the capture begins, and closed when it has ended.
+     * Announces that a stream is about to be captured into a graph, as {@link CudaWork#capture} does. Call this method
+     * before the capture begins, and close the result when the capture has ended.
      *
      * <pre>{@code
      * try (CudaWork.Capture capture = gpu.capture(DevicePointers.handle(stream))) {
@@ -190,7 +192,7 @@ public final class CudaPool implements AutoCloseable {
     }
 
     /**
-     * Answers where the pool's regions come from.
+     * Answers the source of the pool's regions.
      *
      * @return the same at each call
      */
@@ -199,8 +201,8 @@ public final class CudaPool implements AutoCloseable {
     }
 
     /**
-     * Answers what the pool asks, unless the customiser chose another; {@linkplain CudaWork#capture captures} are
-     * announced to it.
+     * Answers the object that the pool asks about the device's work, unless the customiser chose another; {@linkplain
+     * CudaWork#capture captures} are announced to this object.
      *
      * @return the same at each call
      */
@@ -219,8 +221,8 @@ public final class CudaPool implements AutoCloseable {
     }
 
     /**
-     * Closes the pool, which waits for the device unless it is {@link ReusePolicy#IMMEDIATE}, and then the source.
-     * Idempotent.
+     * Closes the pool, which waits for the device unless its policy is {@link ReusePolicy#IMMEDIATE}, and then the
+     * source. Idempotent.
      *
      * @throws CudaFailureException if CUDA fails; both are closed all the same
      */

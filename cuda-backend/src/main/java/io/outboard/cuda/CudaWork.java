@@ -11,15 +11,17 @@ import io.outboard.cuda.internal.memory.StreamCaptures;
 import io.outboard.pool.DeviceWork;
 
 /**
- * This tells a {@link io.outboard.pool.Pool} over a {@link CudaMemorySource} what has finished in one CUDA context.
+ * This class tells a {@link io.outboard.pool.Pool} over a {@link CudaMemorySource} what has finished in one CUDA
+ * context.
  *
  * <p>Algorithm: a mark of all work is an event of the context ({@code cuCtxRecordEvent}, of driver 12.5 and newer, on
- * JDK 22 and newer). It covers all streams, whoever made them, what destroyed ones had begun, copies and graphs, and
- * holds none of them up. Elsewhere the context is synchronised, by a thread of our own while it works.
+ * JDK 22 and newer). The event covers all streams of all libraries, the unfinished work of destroyed streams, copies
+ * and graphs, and delays none of them. On older drivers and JDKs the context is synchronised instead, by a thread of
+ * our own while the device works.
  *
- * <p>While a stream is captured into a graph, nothing may be marked or asked, since that would end the capture.
- * Captures on blocking streams are seen, but one that begins at that moment is broken. {@link #capture} announces a
- * capture, as those on non-blocking streams need it.
+ * <p>While a stream is captured into a graph, nothing may be marked or asked, since a mark or a question would end the
+ * capture. Captures on blocking streams are seen, but a capture that begins during a question is broken. Captures on
+ * non-blocking streams aren't seen, and must be announced by {@link #capture}.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: 1 microsecond for a mark and its question on an idle device,
  * up to 9 beside threads that launch; 64 events. When CUDA fails, each method throws {@link CudaFailureException}; the
@@ -30,10 +32,13 @@ public final class CudaWork implements DeviceWork, AutoCloseable {
     private final CudaContext context;
     private final ContextWork work;
 
-    /** A capture that was announced. */
+    /** This object stands for a capture that was announced. */
     public interface Capture extends AutoCloseable {
 
-        /** Says that the capture has ended. Of a thread's own default stream, that thread has to say so. Idempotent. */
+        /**
+         * Says that the capture has ended. If the capture is of a thread's own default stream, that thread must call
+         * this method. Idempotent.
+         */
         @Override
         void close();
     }
@@ -47,7 +52,7 @@ public final class CudaWork implements DeviceWork, AutoCloseable {
      * Opens a device, for its work in the context in which {@link CudaMemorySource#open} takes memory.
      *
      * @param device its number among those that this process sees, {@code 0 <= device}
-     * @return what a pool is to ask
+     * @return the object for a pool to ask
      * @throws IllegalArgumentException if {@code device < 0}
      * @throws CudaUnavailableException if there is no driver, no such device, or JCuda's native library doesn't load
      */
@@ -60,11 +65,11 @@ public final class CudaWork implements DeviceWork, AutoCloseable {
 
     /**
      * Announces that a stream is about to be captured into a graph. Until the capture is closed, nothing is marked or
-     * asked, so what was freed comes back later: the pool grows meanwhile. If a thread is asking at this moment, this
-     * waits for it, some 300 ms at most.
+     * asked, so freed memory is reused later, and the pool grows meanwhile. If a thread is asking at this moment, this
+     * method waits for that thread, some 300 ms at most.
      *
      * @param stream its handle, see {@link DevicePointers#handle}
-     * @return the capture, to be closed when it has ended, or didn't begin
+     * @return the capture; close it when the capture has ended, or didn't begin
      * @throws IllegalStateException if a capture of the stream is announced already
      */
     public Capture capture(final long stream) {
@@ -120,7 +125,7 @@ public final class CudaWork implements DeviceWork, AutoCloseable {
         work.add(other);
     }
 
-    /** Gives the events back, once no pool uses them any more: from then on nothing can be marked. Idempotent. */
+    /** Destroys the events, once no pool uses them any more; from then on nothing can be marked. Idempotent. */
     @Override
     public void close() {
         work.close();

@@ -11,13 +11,16 @@ import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Finds a device by its number and learns the facts about it, or says in one line why there is none. */
+/**
+ * This class finds a device by its number and asks for the facts about the device, or says in one line why there is
+ * none.
+ */
 final class DeviceOpener {
 
     private static final Path DRIVER_VERSION_FILE = Path.of("/proc/driver/nvidia/version");
     private static final Pattern DRIVER_VERSION = Pattern.compile("NVRM version:.*?\\s(\\d+\\.\\d+(\\.\\d+)?)\\s");
 
-    /** A device, and the context that was current there. */
+    /** The result is a device, and the context in which its memory is taken. */
     record Opened(CudaDevice device, long context) {}
 
     private DeviceOpener() {}
@@ -27,7 +30,7 @@ final class DeviceOpener {
      *
      * @param calls CUDA
      * @param device its number, 0 or more
-     * @return the facts, and the primary context unless the program made another of the device current
+     * @return the facts, and the primary context unless the program made another context of the device current
      * @throws CudaUnavailableException if there is no such device, or it can't be used
      */
     static Opened open(final CudaCalls calls, final int device) {
@@ -62,7 +65,7 @@ final class DeviceOpener {
                 context);
     }
 
-    /** Finds the context, and leaves the thread's current device as found. */
+    /** Finds the context; the thread's current device stays as it was. */
     private static long contextOf(final CudaCalls calls, final int device, final long[] totalBytes) {
         final int[] previous = new int[1];
         check(calls, "cudaGetDevice", calls.currentDevice(previous));
@@ -85,7 +88,10 @@ final class DeviceOpener {
         return context[0];
     }
 
-    /** Throws a failure, and clears CUDA's last error, which a later check of the program's would find. */
+    /**
+     * Throws an exception if a call failed, and clears CUDA's last error, which the program would otherwise find in a
+     * later check.
+     */
     private static void check(final CudaCalls calls, final String call, final int code) {
         if (code != CudaCalls.SUCCESS) {
             calls.clearLastError();

@@ -7,10 +7,10 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * The pools behind {@link OutboardRuntime} and {@link OutboardDriver}, which share them: one for each device, made when
- * memory of that device is first asked for. A device has several only if the program makes contexts of its own by the
- * driver's API, one for each context. They are called {@code facade-device0} and so on, a further one of the same
- * device {@code facade-device0-2}: in messages, JFR events, and for JMX.
+ * This class gives access to the pools that {@link OutboardRuntime} and {@link OutboardDriver} share. There is one pool
+ * for each device, made when the device is chosen or its memory is first requested. A device has several pools only if
+ * the program makes contexts by the driver's API; then each context has one. In messages, JFR events and JMX, the pools
+ * are called {@code facade-device0} and so on, and a second pool of the same device {@code facade-device0-2}.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: O(1).
  */
@@ -24,7 +24,7 @@ public final class Outboard {
      * Chooses options instead of those in the system properties.
      *
      * @param options for all pools
-     * @throws IllegalStateException if device memory was asked for already; nothing changes
+     * @throws IllegalStateException if device memory was requested already; nothing changes
      */
     public static void configure(final OutboardOptions options) {
         POOLS.configure(Objects.requireNonNull(options, "options"));
@@ -34,18 +34,18 @@ public final class Outboard {
      * Finds the pool of a device, for statistics and out-of-memory handlers.
      *
      * @param device its number among those that this process sees
-     * @return the pool, or nothing if no memory of the device has been asked for since it was last reset; of several
-     *     contexts' pools the one made first
+     * @return the pool, or nothing if the device has no pool yet, or none since its last reset; if several contexts
+     *     have pools, the one that was made first
      */
     public static Optional<Pool> poolOf(final int device) {
         return POOLS.poolOf(device);
     }
 
     /**
-     * Answers what all pools so far have done, also those that ended when their device was reset, of which some 100
-     * bytes are kept.
+     * Answers what all pools so far have done, including pools that ended when their device was reset; some 100 bytes
+     * are kept of each ended pool.
      *
-     * @return one element a pool; those that ended come first
+     * @return one element for each pool; ended pools come first
      */
     public static List<DeviceStatistics> statistics() {
         return POOLS.statistics(DeviceStatistics::new);

@@ -10,24 +10,25 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
 /**
- * The functions of {@code jcuda.driver.JCudaDriver} that have to do with device memory, with the same signatures, over
+ * This class has the functions of {@code jcuda.driver.JCudaDriver} for device memory, with the same signatures, over
  * the pools that {@link OutboardRuntime} uses: a program changes the import and keeps its code. <b>{@link #cuMemFree}
- * is no barrier</b>, as CUDA's own is, unless {@link OutboardOptions#freeIsBarrier} says so: a program that copies to
- * pinned memory without waiting, frees, and reads what was copied, needs that.
+ * is no barrier</b>, unlike CUDA's own, unless {@link OutboardOptions#freeIsBarrier} says so. A program that copies to
+ * pinned memory without waiting, frees, and then reads the copy needs a barrier.
  *
- * <p>Algorithm, codes and corner cases are as there. There is a pool for each context, since memory, streams and events
- * are a context's. A thread's context is remembered, so it is to be changed by the functions here and not by
- * JCudaDriver's, or by {@link OutboardRuntime#cudaSetDevice}; and contexts are to be ended here or by {@link
- * OutboardRuntime#cudaDeviceReset}. A thread without a context gets JCudaDriver's answer.
+ * <p>Algorithm, codes and corner cases are those of {@link OutboardRuntime}. There is a pool for each context, since
+ * memory, streams and events belong to a context. A thread's context is remembered, so the context must be changed by
+ * the functions of this class or by {@link OutboardRuntime#cudaSetDevice}, and not by JCudaDriver's; and contexts must
+ * be ended by this class or by {@link OutboardRuntime#cudaDeviceReset}. A thread without a context gets JCudaDriver's
+ * answer.
  *
- * <p>While a stream is captured into a graph, {@link #cuMemAllocAsync} on it is JCudaDriver's, so that memory and graph
- * belong together.
+ * <p>While a stream is captured into a graph, {@link #cuMemAllocAsync} on that stream is JCudaDriver's, so that memory
+ * and graph belong together.
  *
  * <p>Thread-safety: safe for any number of threads; a {@link CUdeviceptr} is confined to one. Cost: tens of
  * nanoseconds, no call of the driver and no garbage for {@link #cuMemAlloc} and {@link #cuMemFree}, as long as the pool
- * neither grows nor asks the device; {@link #cuMemAllocAsync} and {@link #cuMemFreeAsync} ask for the stream's context.
- * When the pool has reached its share of the device, or the device is full, JCudaDriver's own function is called; its
- * code is the answer, and the caller's pointer is null then.
+ * neither grows nor asks the device; {@link #cuMemAllocAsync} and {@link #cuMemFreeAsync} ask the driver for the
+ * stream's context. When the pool has reached its share of the device, or the device is full, JCudaDriver's own
+ * function is called, whose code is returned; if that fails too, the caller's pointer becomes null.
  */
 public final class OutboardDriver {
 
@@ -36,8 +37,8 @@ public final class OutboardDriver {
     private OutboardDriver() {}
 
     /**
-     * Lets errors be thrown as {@link jcuda.CudaException} rather than returned, here and in {@code JCudaDriver}, whose
-     * own switch is turned as well. This is off at first.
+     * Sets whether errors are thrown as {@link jcuda.CudaException} rather than returned, in this class and in
+     * {@code JCudaDriver}, whose own switch is set as well. Errors are returned at first.
      *
      * @param enabled true to throw
      */
@@ -46,7 +47,7 @@ public final class OutboardDriver {
         JCudaDriver.setExceptionsEnabled(enabled);
     }
 
-    // Memory
+    // The functions below allocate and free memory.
 
     /**
      * Allocates memory in the calling thread's context.
@@ -87,12 +88,13 @@ public final class OutboardDriver {
     }
 
     /**
-     * Allocates memory for work on one stream, in the stream's context. If the policy is {@code STREAM_ORDERED}, what
-     * was freed on the stream comes first. If that context has no pool, JCudaDriver serves it.
+     * Allocates memory for work on one stream, in the stream's context. If the policy is {@code STREAM_ORDERED}, memory
+     * that was freed on the stream is reused first. If the stream's context has no pool, JCudaDriver serves the
+     * request.
      *
      * @param dptr set to the address; to null on failure
      * @param bytesize in bytes
-     * @param hStream where the memory is used first
+     * @param hStream the stream that uses the memory first
      * @return CUDA's code, {@code CUDA_ERROR_OUT_OF_MEMORY} if there is no memory
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
@@ -101,11 +103,12 @@ public final class OutboardDriver {
     }
 
     /**
-     * Frees memory, as safely as {@code JCudaDriver.cuMemFree} if the policy is {@code STRICT}, but without a wait as a
-     * rule.
+     * Frees memory, as safely as {@code JCudaDriver.cuMemFree} if the policy is {@code STRICT}, but usually without a
+     * wait.
      *
-     * @param dptr what was allocated here or by JCudaDriver, by whichever thread, in whichever context
-     * @return CUDA's code, {@code CUDA_ERROR_INVALID_VALUE} if no block in use starts there; nothing has changed then
+     * @param dptr memory that this class or JCudaDriver allocated, on any thread and in any context
+     * @return CUDA's code, {@code CUDA_ERROR_INVALID_VALUE} if no block in use starts at the address; nothing has
+     *     changed then
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuMemFree(final CUdeviceptr dptr) {
@@ -114,14 +117,14 @@ public final class OutboardDriver {
 
     /**
      * Frees memory that only work on one stream uses. A pool's memory can't be freed as part of a graph. If stream and
-     * memory are of two contexts, the memory comes back as if {@link #cuMemFree} freed it, once all work of both
-     * contexts so far has finished.
+     * memory belong to two contexts, the memory is reused once all work so far in both contexts has finished, as after
+     * {@link #cuMemFree}.
      *
-     * @param dptr what was allocated here or by JCudaDriver
-     * @param hStream where the memory was used last
-     * @return CUDA's code, {@code CUDA_ERROR_INVALID_VALUE} if no block in use starts there, {@code
-     *     CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED} for a pool's memory on a stream that is captured; nothing has changed
-     *     then
+     * @param dptr memory that this class or JCudaDriver allocated
+     * @param hStream the stream that used the memory last
+     * @return CUDA's code, {@code CUDA_ERROR_INVALID_VALUE} if no block in use starts at the address,
+     *     {@code CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED} for a pool's memory on a stream that is captured; nothing has
+     *     changed then
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuMemFreeAsync(final CUdeviceptr dptr, final CUstream hStream) {
@@ -131,8 +134,8 @@ public final class OutboardDriver {
     /**
      * Tells what is free on the context's device, in bytes.
      *
-     * @param free element 0 is set to what the driver has free, and the pool too
-     * @param total element 0 is set to what the device has
+     * @param free element 0 is set to what the driver and the pool have free together
+     * @param total element 0 is set to all memory of the device
      * @return CUDA's code
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
@@ -141,12 +144,13 @@ public final class OutboardDriver {
     }
 
     /**
-     * Finds the allocation that has an address: of a pool's memory the block and not the region, in O(blocks).
+     * Finds the allocation that contains an address. In a pool's memory that is the block and not the region, found in
+     * O(blocks).
      *
      * @param pbase set to the first address, unless null
-     * @param psize element 0 is set to the size in bytes, unless null; of a pool a multiple of 256
-     * @param dptr an address in it
-     * @return CUDA's code, {@code CUDA_ERROR_NOT_FOUND} if nothing in use is there
+     * @param psize element 0 is set to the size in bytes, unless null; a multiple of 256 for a pool's memory
+     * @param dptr an address in the allocation
+     * @return CUDA's code, {@code CUDA_ERROR_NOT_FOUND} if no memory in use is at the address
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuMemGetAddressRange(final CUdeviceptr pbase, final long[] psize, final CUdeviceptr dptr) {
@@ -166,11 +170,11 @@ public final class OutboardDriver {
         return FACADE.shareMemory(pHandle, dptr, () -> JCudaDriver.cuIpcGetMemHandle(pHandle, dptr));
     }
 
-    // Streams
+    // The functions below destroy streams, and begin and end captures.
 
     /**
-     * Destroys a stream. Memory that its unfinished work uses stays safe, also if JCudaDriver destroys it. A capture of
-     * it ends.
+     * Destroys a stream. Memory that the stream's unfinished work uses stays safe, also if JCudaDriver destroys the
+     * stream. A capture of the stream ends.
      *
      * @param hStream the stream
      * @return CUDA's code
@@ -182,8 +186,8 @@ public final class OutboardDriver {
 
     /**
      * Begins to capture a stream into a graph. Until all captures have ended, no pool waits for the device or marks its
-     * work, so what was freed comes back later: pools grow meanwhile. If a thread is waiting for the device on a pool's
-     * behalf, this waits until it has done so, some 300 ms at most.
+     * work, so freed memory is reused later, and pools grow meanwhile. If a thread is waiting for the device on a
+     * pool's behalf, this function waits for that thread, some 300 ms at most.
      *
      * @param hStream the stream
      * @param mode as JCudaDriver's
@@ -206,7 +210,7 @@ public final class OutboardDriver {
         return FACADE.endCapture(hStream, () -> JCudaDriver.cuStreamEndCapture(hStream, phGraph));
     }
 
-    // Contexts
+    // The functions below make, choose and end contexts.
 
     /**
      * Creates a context and makes it the calling thread's.
@@ -266,7 +270,8 @@ public final class OutboardDriver {
     }
 
     /**
-     * Gives up one use of a context. With the last one it is destroyed: all its memory is gone, and so is its pool.
+     * Gives up one use of a context. After the last use the context is destroyed: all its memory is gone, and so is its
+     * pool.
      *
      * @param ctx the context, the calling thread's
      * @return CUDA's code
@@ -278,7 +283,7 @@ public final class OutboardDriver {
     }
 
     /**
-     * Holds a device's primary context, and makes it if it isn't there.
+     * Retains a device's primary context, which is made if there is none.
      *
      * @param pctx set to the context
      * @param dev the device
@@ -290,7 +295,7 @@ public final class OutboardDriver {
     }
 
     /**
-     * Lets go of a device's primary context. With the last release all its memory is gone, and so is its pool.
+     * Releases a device's primary context. With the last release all memory of the context is gone, and so is its pool.
      *
      * @param dev the device
      * @return CUDA's code
@@ -301,8 +306,8 @@ public final class OutboardDriver {
     }
 
     /**
-     * Resets a device's primary context. All its memory is gone, and so is its pool; the next allocation makes a new
-     * one.
+     * Resets a device's primary context. All memory of the context is gone, and so is its pool; the next allocation
+     * makes a new pool.
      *
      * @param dev the device
      * @return CUDA's code
@@ -313,10 +318,10 @@ public final class OutboardDriver {
     }
 
     /**
-     * Lets the current context read and write the memory of another, also what is allocated later, be it the driver's
-     * or a pool's.
+     * Lets the current context read and write the memory of another context, including memory that is allocated later,
+     * the driver's and the pool's.
      *
-     * @param peerContext the other one
+     * @param peerContext the other context
      * @param flags 0
      * @return CUDA's code
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
@@ -328,7 +333,7 @@ public final class OutboardDriver {
     /**
      * Undoes {@link #cuCtxEnablePeerAccess}.
      *
-     * @param peerContext the other one
+     * @param peerContext the other context
      * @return CUDA's code
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */

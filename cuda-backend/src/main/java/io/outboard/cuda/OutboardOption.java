@@ -5,8 +5,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A row of the table of options, {@link OutboardOptions#all}: properties, the agent's arguments and the page of options
- * come from it. Immutable, so safe for any number of threads.
+ * An option is a row of the table of options, {@link OutboardOptions#all}. Properties, the agent's arguments and the
+ * page of options are made from the table. Immutable, so safe for any number of threads.
  *
  * @param <T> what the option's text stands for
  */
@@ -18,7 +18,8 @@ public final class OutboardOption<T> {
     private final String description;
 
     /**
-     * Reads the text of a property, or throws {@link IllegalArgumentException}, which names property, text and rule.
+     * A parser reads the text of a property, or throws {@link IllegalArgumentException}, which names property, text and
+     * rule.
      */
     @FunctionalInterface
     interface Parser<T> {
@@ -26,8 +27,8 @@ public final class OutboardOption<T> {
         T parse(String property, String text);
 
         /**
-         * One that refuses what {@code read} answers by null, refuses with {@link IllegalArgumentException}, or {@code
-         * fits} doesn't hold for.
+         * Makes a parser that refuses a text if {@code read} returns null or throws {@link IllegalArgumentException},
+         * or if {@code fits} doesn't hold for the value.
          */
         static <T> Parser<T> of(final Function<String, @Nullable T> read, final Predicate<T> fits, final String rule) {
             return (property, text) -> {

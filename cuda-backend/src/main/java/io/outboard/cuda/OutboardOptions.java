@@ -22,9 +22,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the pools behind {@link OutboardRuntime} and {@link OutboardDriver} are like. Each option can be set by a system
- * property, by an argument of the agent and by a method here; {@link #all} is the table of them. Immutable, so safe for
- * any number of threads.
+ * These options describe the pools behind {@link OutboardRuntime} and {@link OutboardDriver}. Each option can be set by
+ * a system property, by an argument of the agent and by a method of this class; {@link #all} is the table of options.
+ * Immutable, so safe for any number of threads.
  *
  * <p>The methods that change an option throw {@link IllegalArgumentException} if its value is outside of its range; the
  * message names the option, the value and the rule.
@@ -39,10 +39,11 @@ public final class OutboardOptions implements PoolMaker.Options {
     private static final String SERVICE_NAME_RULE = "must consist of letters, digits, . _ and -, at most 32";
     private static final String FILE_RULE = "must be a file, in a folder that exists";
 
-    /** In the order of the rows. */
+    /** The options, in the order of the rows. */
     private static final List<OutboardOption<?>> ALL = new ArrayList<>();
 
-    // The table. A further option is a row here, its two methods below, and its use in PoolMaker.
+    // The rows below are the table of options. A further option needs a row here, two methods below, and its use in
+    // PoolMaker.
 
     private static final OutboardOption<String> STRATEGY =
             row("strategy", "tlsf", (property, text) -> text, "what divides regions; see [strategies](strategies.md)");
@@ -108,7 +109,7 @@ public final class OutboardOptions implements PoolMaker.Options {
             "file to which [all allocations and frees](advise.md) are written, in a folder that exists; "
                     + "`%p` stands for the process, `%t` for the time");
 
-    /** Without those that aren't set. Never changed. */
+    /** The values of the options that are set; the map is never changed. */
     private final Map<OutboardOption<?>, Object> values;
 
     private OutboardOptions(final Map<OutboardOption<?>, Object> values) {
@@ -126,7 +127,7 @@ public final class OutboardOptions implements PoolMaker.Options {
     }
 
     /**
-     * What the system properties say, and defaults for those that aren't set.
+     * Reads the options from the system properties; options that aren't set have their defaults.
      *
      * @return options
      * @throws IllegalArgumentException if a property has a wrong value; the message names it
@@ -156,7 +157,7 @@ public final class OutboardOptions implements PoolMaker.Options {
     /**
      * {@return these options with another strategy}
      *
-     * @param strategy its name. Whether there is such a strategy shows when the first pool is made
+     * @param strategy the name; whether the strategy exists is checked when the first pool is made
      */
     public OutboardOptions withStrategy(final String strategy) {
         return with(STRATEGY, Objects.requireNonNull(strategy, "strategy"));
@@ -169,7 +170,7 @@ public final class OutboardOptions implements PoolMaker.Options {
     }
 
     /**
-     * {@return these options with another limit} What a pool can't serve the driver does, as far as it can.
+     * {@return these options with another limit} The driver serves what a pool can't, as far as it has memory.
      *
      * @param share most that a pool holds, as a share of what is free on the device, {@code 0 < share <= 1}
      */
@@ -199,8 +200,8 @@ public final class OutboardOptions implements PoolMaker.Options {
     }
 
     /**
-     * {@return these options with other frees} Programs lean on frees that wait if they copy to pinned memory without
-     * waiting, free, and read.
+     * {@return these options with other frees} A program needs frees that wait if it copies to pinned memory without
+     * waiting, frees, and then reads the copy.
      *
      * @param freeIsBarrier whether a free waits as CUDA's does
      */
@@ -220,7 +221,7 @@ public final class OutboardOptions implements PoolMaker.Options {
     /**
      * {@return these options with another first region}
      *
-     * @param firstRegionBytes its size in bytes, {@code 0 <= firstRegionBytes <= 2^62}, 0 for the default
+     * @param firstRegionBytes the region's size in bytes, {@code 0 <= firstRegionBytes <= 2^62}, 0 for the default
      */
     public OutboardOptions withFirstRegionBytes(final long firstRegionBytes) {
         return withBytes(FIRST_REGION, "firstRegionBytes", firstRegionBytes);
@@ -245,8 +246,8 @@ public final class OutboardOptions implements PoolMaker.Options {
     }
 
     /**
-     * {@return how long memory is kept that no block needs, as {@link io.outboard.pool.PoolBuilder#keep} says, 0 for
-     * ever}
+     * {@return how long memory is kept that no block needs, as {@link io.outboard.pool.PoolBuilder#keep} says; 0 for no
+     * limit}
      */
     @Override
     public Duration keep() {
@@ -256,7 +257,7 @@ public final class OutboardOptions implements PoolMaker.Options {
     /**
      * {@return these options with memory that goes back to the device}
      *
-     * @param keep how long it is kept though no block needs it, from a millisecond to a thousand days, or 0 for ever
+     * @param keep how long memory is kept that no block needs, from a millisecond to a thousand days; 0 for no limit
      */
     public OutboardOptions withKeep(final Duration keep) {
         return with(
@@ -276,7 +277,7 @@ public final class OutboardOptions implements PoolMaker.Options {
     /**
      * {@return these options with memory that goes back while the device has little}
      *
-     * @param leaveBytes what is to be left to others, {@code 0 <= leaveBytes <= 2^62}
+     * @param leaveBytes how much is left to others, {@code 0 <= leaveBytes <= 2^62}
      */
     public OutboardOptions withLeaveBytes(final long leaveBytes) {
         return withBytes(LEAVE, "leaveBytes", leaveBytes);
@@ -292,11 +293,11 @@ public final class OutboardOptions implements PoolMaker.Options {
     }
 
     /**
-     * {@return these options with another slack} Little is for programs whose libraries need what the pool holds and
-     * doesn't use.
+     * {@return these options with another slack} A small slack suits programs whose libraries need the memory that the
+     * pool holds and doesn't use.
      *
-     * @param slackBytes most that a pool holds beyond what is in use, {@code 0 <= slackBytes <= 2^62}; null for
-     *     what suits the device
+     * @param slackBytes most that a pool holds beyond what is in use, {@code 0 <= slackBytes <= 2^62}; null for what
+     *     suits the device
      */
     public OutboardOptions withSlackBytes(final @Nullable Long slackBytes) {
         return withBytes(SLACK, "slackBytes", slackBytes);
@@ -326,19 +327,19 @@ public final class OutboardOptions implements PoolMaker.Options {
         return getOrNull(SERVICE);
     }
 
-    /** {@return by which name the lender knows the quota, null for {@code pid-} and the process's number} */
+    /** {@return the name by which the lender knows the quota, null for {@code pid-} and the process's number} */
     @Override
     public @Nullable String serviceName() {
         return getOrNull(SERVICE_NAME);
     }
 
     /**
-     * {@return these options with memory of a lender ({@link CudaMemorySource#connect})} What the lender refuses the
-     * driver isn't asked for. That needs JDK 22 or newer, which the first use of a pool finds out.
+     * {@return these options with memory of a lender ({@link CudaMemorySource#connect})} If the lender refuses, the
+     * driver isn't asked. A lender's memory needs JDK 22 or newer, which is checked at the first use of a pool.
      *
      * @param service its socket, an absolute path of at most 107 bytes; null for the driver's own memory
-     * @param serviceName by which name it knows the quota: 1 to 32 letters, digits, {@code .}, {@code _} and {@code
-     *     -}; null for the process's number
+     * @param serviceName the name by which the lender knows the quota: 1 to 32 letters, digits, {@code .}, {@code _}
+     *     and {@code -}; null for the process's number
      */
     public OutboardOptions withService(final @Nullable Path service, final @Nullable String serviceName) {
         return with(SERVICE, "service", service, OutboardOptions::isSocket, SOCKET_RULE)
@@ -355,12 +356,12 @@ public final class OutboardOptions implements PoolMaker.Options {
     }
 
     /**
-     * {@return these options with a recording} The file is that of the first pool of device 0; the file of another one
-     * has that one's name added, such as {@code program.rec.facade-device1}, and after a reset of the device, or where
-     * another process records to it, a number.
+     * {@return these options with a recording} The first pool of device 0 is recorded to the file itself. For another
+     * pool the pool's name is added to the file's name, such as {@code program.rec.facade-device1}. A number is added
+     * after a reset of the device, or if another process records to the file.
      *
-     * @param record file in a folder that exists, null for none. {@code %p} stands for the process's number, {@code
-     *     %t} for the time, {@code %%} for one of them
+     * @param record file in a folder that exists, null for none. {@code %p} stands for the process's number, {@code %t}
+     *     for the time, {@code %%} for a {@code %}
      */
     public OutboardOptions withRecord(final @Nullable Path record) {
         return with(RECORD, "record", record, OutboardOptions::isFile, FILE_RULE);
@@ -446,7 +447,7 @@ public final class OutboardOptions implements PoolMaker.Options {
         return folder != null && Files.isDirectory(folder) && !Files.isDirectory(path);
     }
 
-    /** Off or on. */
+    /** Makes a parser of two words, one for off and one for on. */
     private static Parser<Boolean> choice(final String off, final String on, final String rule) {
         final Map<String, Boolean> values = Map.of(off, false, on, true);
         return Parser.of(values::get, value -> true, rule);

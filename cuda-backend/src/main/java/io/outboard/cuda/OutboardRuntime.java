@@ -9,37 +9,39 @@ import jcuda.runtime.cudaPitchedPtr;
 import jcuda.runtime.cudaStream_t;
 
 /**
- * The functions of {@code jcuda.runtime.JCuda} that have to do with device memory, with the same signatures, over a
- * pool for each device: a program changes the import and keeps its code. <b>{@link #cudaFree} is no barrier</b>, as
- * CUDA's own is, unless {@link OutboardOptions#freeIsBarrier} says so: a program that copies to pinned memory without
- * waiting, frees, and reads what was copied, needs that.
+ * This class has the functions of {@code jcuda.runtime.JCuda} for device memory, with the same signatures, over a pool
+ * for each device: a program changes the import and keeps its code. <b>{@link #cudaFree} is no barrier</b>, unlike
+ * CUDA's own, unless {@link OutboardOptions#freeIsBarrier} says so. A program that copies to pinned memory without
+ * waiting, frees, and then reads the copy needs a barrier.
  *
  * <p>Algorithm: a {@link io.outboard.pool.Pool}, made as {@link OutboardOptions} says when the device is chosen or its
- * memory first asked for. Return codes, exceptions and corner cases are CUDA's: a size of 0, a Java null, and whatever
- * the pool can't serve go to JCuda itself with the same arguments. CUDA's last error is left alone by a call that
- * succeeds, unless the driver served it at the second attempt. Memory of the driver, of other libraries, and managed
- * memory is told by its address and passed on likewise. What differs from JCuda:
+ * memory is first requested. Return codes, exceptions and corner cases are CUDA's: a size of 0, a Java null, and
+ * whatever the pool can't serve go to JCuda itself with the same arguments. CUDA's last error is left alone by a call
+ * that succeeds, unless the driver served it at the second attempt. Memory of the driver or of other libraries, and
+ * managed memory, is recognised by its address and passed on to JCuda, too. These are the differences from JCuda:
  *
  * <ul>
  *   <li>A double free or a pointer into a block is refused with {@code cudaErrorInvalidValue}, and nothing changes;
- *   CUDA's last error isn't set by it.
- *   <li>After an error that breaks the context, a kernel's access to a wrong address, say, {@link #cudaMalloc} and
- *       {@link #cudaFree} succeed as long as the pool neither grows nor waits; CUDA's own calls report it from then on.
- *   <li>A pool's memory can't be shared by {@link #cudaIpcGetMemHandle}. Other devices read and write it if that was
- *   said by {@link #cudaDeviceEnablePeerAccess} or {@link OutboardDriver#cuCtxEnablePeerAccess}; where a library says
- *   so natively, {@link OutboardOptions#growInPlace} is to be false.
- *   <li>A thread's device is remembered, so it is to be changed by {@link #cudaSetDevice} and not by JCuda's. A device
- *   is to be reset by {@link #cudaDeviceReset}, and contexts are to be changed by {@link OutboardDriver}.
- *   <li>With all policies but {@code IMMEDIATE} captures into graphs are to be begun and ended by {@link
- *   OutboardDriver}. Of others the pool sees those on blocking streams; but one on another stream, or one that begins
- *   while the pool asks for the device's work, is broken.
+ *   CUDA's last error isn't set.
+ *   <li>After an error that breaks the context, such as a kernel's access to a wrong address, {@link #cudaMalloc} and
+ *       {@link #cudaFree} succeed as long as the pool neither grows nor waits; CUDA's own calls report the error from
+ *       then on.
+ *   <li>A pool's memory can't be shared by {@link #cudaIpcGetMemHandle}. Other devices read and write the memory after
+ *   {@link #cudaDeviceEnablePeerAccess} or {@link OutboardDriver#cuCtxEnablePeerAccess}; if a library enables the
+ *   access natively, {@link OutboardOptions#growInPlace} must be false.
+ *   <li>A thread's device is remembered, so the device must be changed by {@link #cudaSetDevice} and not by JCuda's
+ *   function. A device must be reset by {@link #cudaDeviceReset}, and contexts must be changed by
+ *   {@link OutboardDriver}.
+ *   <li>With all policies but {@code IMMEDIATE}, captures into graphs must be begun and ended by
+ *   {@link OutboardDriver}. Of other captures, the pool sees those on blocking streams; a capture on a non-blocking
+ *   stream, or one that begins while the pool asks about the device's work, is broken.
  * </ul>
  *
  * <p>Thread-safety: safe for any number of threads; a {@link Pointer} is confined to one. Cost: tens of nanoseconds, no
  * call of the driver and no garbage for {@link #cudaMalloc} and {@link #cudaFree}, as long as the pool neither grows
  * nor waits. When the pool has reached its share of the device, or the device is full, JCuda's own function is called,
- * after regions that are empty have been given back if need be; its code is the answer, and the caller's pointer is
- * null then.
+ * a second time after empty regions were given back if the first call fails. The function's code is returned; if it is
+ * an error, the caller's pointer becomes null.
  */
 public final class OutboardRuntime {
 
@@ -48,8 +50,8 @@ public final class OutboardRuntime {
     private OutboardRuntime() {}
 
     /**
-     * Lets errors be thrown as {@link jcuda.CudaException} rather than returned, here and in {@code JCuda}, whose own
-     * switch is turned as well. This is off at first.
+     * Sets whether errors are thrown as {@link jcuda.CudaException} rather than returned, in this class and in
+     * {@code JCuda}, whose own switch is set as well. Errors are returned at first.
      *
      * @param enabled true to throw
      */
@@ -58,7 +60,7 @@ public final class OutboardRuntime {
         JCuda.setExceptionsEnabled(enabled);
     }
 
-    // Memory
+    // The functions below allocate and free memory.
 
     /**
      * Allocates memory of the calling thread's device.
@@ -100,12 +102,13 @@ public final class OutboardRuntime {
     }
 
     /**
-     * Frees memory, as safely as {@code JCuda.cudaFree} if the policy is {@code STRICT}, but without a wait as a rule:
-     * work that was submitted before may be unfinished when this returns. With {@link OutboardOptions#freeIsBarrier} it
-     * has finished, unless a stream is being captured into a graph.
+     * Frees memory, as safely as {@code JCuda.cudaFree} if the policy is {@code STRICT}, but usually without a wait:
+     * earlier work may be unfinished when this function returns. With {@link OutboardOptions#freeIsBarrier} earlier
+     * work has finished, unless a stream is being captured into a graph.
      *
-     * @param devPtr what was allocated here or by JCuda, by whichever thread, for whichever device, or null memory
-     * @return CUDA's code, {@code cudaErrorInvalidValue} if no block in use starts there; nothing has changed then
+     * @param devPtr memory that this class or JCuda allocated, on any thread and any device, or a null pointer
+     * @return CUDA's code, {@code cudaErrorInvalidValue} if no block in use starts at the address; nothing has changed
+     *     then
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaFree(final Pointer devPtr) {
@@ -115,8 +118,8 @@ public final class OutboardRuntime {
     /**
      * Tells what is free on the calling thread's device, in bytes.
      *
-     * @param freeBytes element 0 is set to what the driver has free, and the pool too
-     * @param totalBytes element 0 is set to what the device has
+     * @param freeBytes element 0 is set to what the driver and the pool have free together
+     * @param totalBytes element 0 is set to all memory of the device
      * @return CUDA's code
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
@@ -125,9 +128,9 @@ public final class OutboardRuntime {
     }
 
     /**
-     * Makes a handle by which another process opens memory. Such a handle names a whole allocation of the driver: of a
-     * pool's memory it would open the region, from its first byte, with all that other parts of the program keep there.
-     * So that is refused; memory to be shared is to be allocated by {@code JCuda.cudaMalloc}.
+     * Makes a handle by which another process opens memory. Such a handle names a whole allocation of the driver. A
+     * handle of a pool's memory would open the whole region, with everything that other parts of the program keep in
+     * the region. So a pool's memory is refused; memory to share must be allocated by {@code JCuda.cudaMalloc}.
      *
      * @param handle set, for memory that JCuda allocated
      * @param devPtr memory to share
@@ -139,7 +142,7 @@ public final class OutboardRuntime {
     }
 
     /**
-     * Opens another process's memory; JCuda's own function.
+     * Opens another process's memory by JCuda's own function.
      *
      * @param devPtr set to the address
      * @param handle of another process
@@ -152,9 +155,9 @@ public final class OutboardRuntime {
     }
 
     /**
-     * Closes another process's memory; JCuda's own function.
+     * Closes another process's memory by JCuda's own function.
      *
-     * @param devPtr what was opened
+     * @param devPtr memory that was opened
      * @return CUDA's code
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
@@ -162,7 +165,7 @@ public final class OutboardRuntime {
         return JCuda.cudaIpcCloseMemHandle(devPtr);
     }
 
-    // Devices
+    // The functions below choose, reset and connect devices.
 
     /**
      * Lets the calling thread use another device, and so another pool.
@@ -176,9 +179,9 @@ public final class OutboardRuntime {
     }
 
     /**
-     * Resets the calling thread's device. The memory of its primary context is gone, and so is that one's pool; the
-     * next allocation makes a new one. Contexts that the program made by the driver's API stay, with their memory and
-     * their pools; while one of them is current, CUDA answers with success and leaves the primary context alone, too.
+     * Resets the calling thread's device. The memory of the device's primary context is gone, and so is that context's
+     * pool; the next allocation makes a new pool. Contexts that the program made by the driver's API stay, with their
+     * memory and their pools. While such a context is current, CUDA returns success and resets nothing.
      *
      * @return CUDA's code
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
@@ -198,10 +201,10 @@ public final class OutboardRuntime {
     }
 
     /**
-     * Lets the calling thread's device read and write the memory of another, also what is allocated later, be it the
-     * driver's or a pool's.
+     * Lets the calling thread's device read and write the memory of another device, including memory that is allocated
+     * later, the driver's and the pool's.
      *
-     * @param peerDevice the other one
+     * @param peerDevice the other device
      * @param flags 0
      * @return CUDA's code
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
@@ -213,7 +216,7 @@ public final class OutboardRuntime {
     /**
      * Undoes {@link #cudaDeviceEnablePeerAccess}.
      *
-     * @param peerDevice the other one
+     * @param peerDevice the other device
      * @return CUDA's code
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
@@ -221,11 +224,11 @@ public final class OutboardRuntime {
         return FACADE.changeView(false, peerDevice, () -> JCuda.cudaDeviceDisablePeerAccess(peerDevice));
     }
 
-    // Streams
+    // The function below destroys streams.
 
     /**
-     * Destroys a stream. Memory that its unfinished work uses stays safe, also if JCuda destroys it. A capture of it
-     * ends.
+     * Destroys a stream. Memory that the stream's unfinished work uses stays safe, also if JCuda destroys the stream. A
+     * capture of the stream ends.
      *
      * @param stream the stream
      * @return CUDA's code

@@ -1,24 +1,24 @@
 package io.outboard.cuda.driver;
 
 /**
- * This says that a CUDA call failed, on a device that had worked. Exhausted memory is not among these failures: that is
- * a {@link io.outboard.core.DeviceOutOfMemoryException}.
+ * This exception says that a CUDA call failed, on a device that had worked. A lack of memory is reported by another
+ * exception, {@link io.outboard.core.DeviceOutOfMemoryException}.
  */
 public final class CudaFailureException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    /** What the call returned. */
+    /** The code that the call returned. */
     private final int code;
 
-    /** The name of what it returned. */
+    /** The name of the code that the call returned. */
     private final String codeName;
 
     /**
      * Keeps the code and its name.
      *
      * @param call the function that failed, such as {@code cudaFree}
-     * @param code what it returned, not 0
+     * @param code the returned code, not 0
      * @param codeName the code's name, such as {@code cudaErrorIllegalAddress}
      */
     public CudaFailureException(final String call, final int code, final String codeName) {
@@ -29,9 +29,9 @@ public final class CudaFailureException extends RuntimeException {
      * Keeps the code and its name, with what else CUDA said.
      *
      * @param call the function that failed, such as {@code cudaFree}
-     * @param code what it returned, not 0
+     * @param code the returned code, not 0
      * @param codeName the code's name, such as {@code cudaErrorIllegalAddress}
-     * @param details what is put behind them, which may be several lines, or nothing
+     * @param details what else CUDA said, several lines or nothing; put behind the name
      */
     public CudaFailureException(final String call, final int code, final String codeName, final String details) {
         super(call + " failed: " + codeName + " (" + code + ")" + (details.isEmpty() ? "" : ": " + details));

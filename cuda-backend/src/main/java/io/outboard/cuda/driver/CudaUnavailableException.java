@@ -1,15 +1,15 @@
 package io.outboard.cuda.driver;
 
 /**
- * This says that there is no CUDA device to work with: there is no driver, no such device, or JCuda's native library
- * doesn't load. The message is one line that says which, and what to do.
+ * This exception says that there is no CUDA device to work with: there is no driver, no such device, or JCuda's native
+ * library doesn't load. The message is one line that says which, and what to do.
  */
 public final class CudaUnavailableException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes one without a cause, since CUDA said so by a code.
+     * Makes an exception without a cause, for a code that CUDA returned.
      *
      * @param message one line: what is missing, and what to do
      */
@@ -18,7 +18,7 @@ public final class CudaUnavailableException extends RuntimeException {
     }
 
     /**
-     * Makes one with the error that JCuda or the virtual machine threw.
+     * Makes an exception with the error that JCuda or the virtual machine threw.
      *
      * @param message one line: what is missing, and what to do
      * @param cause what was thrown

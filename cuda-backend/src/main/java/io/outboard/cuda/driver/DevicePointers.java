@@ -6,7 +6,7 @@ import jcuda.NativePointerObject;
 import jcuda.Pointer;
 
 /**
- * Reads and writes the device address in a JCuda {@link Pointer}, for which JCuda has no public way.
+ * This class reads and writes the device address in a JCuda {@link Pointer}, for which JCuda has no public way.
  *
  * <p>The address is the sum of two private fields, {@code NativePointerObject.nativePointer} and
  * {@code Pointer.byteOffset}. Variable handles reach both without flags while JCuda is on the class path, in under a
@@ -27,7 +27,7 @@ public final class DevicePointers {
     /**
      * Answers where a pointer points.
      *
-     * @param pointer to device memory; one to a Java array or a buffer has no device address, and yields nothing of use
+     * @param pointer to device memory; the result for a pointer to a Java array or a buffer has no meaning
      * @return absolute device address, 0 for a null pointer
      */
     public static long address(final Pointer pointer) {
@@ -37,7 +37,7 @@ public final class DevicePointers {
     /**
      * Lets a pointer point elsewhere; its byte offset becomes 0, as JCuda itself leaves it after an allocation.
      *
-     * @param pointer one made by a constructor without arguments, a {@code CUdeviceptr} included
+     * @param pointer a pointer made by a constructor without arguments, a {@code CUdeviceptr} included
      * @param address absolute device address, or 0 for null
      */
     public static void set(final Pointer pointer, final long address) {
@@ -69,10 +69,10 @@ public final class DevicePointers {
     }
 
     /**
-     * Makes a new pointer, so this isn't for the hot path.
+     * Makes a new pointer, which is garbage later, so this method isn't for the hot path.
      *
      * @param address absolute device address, or 0 for null
-     * @return a pointer of its own
+     * @return a new pointer
      */
     public static Pointer pointerTo(final long address) {
         final Pointer pointer = new Pointer();
