@@ -1,4 +1,7 @@
-/** What programs meet beside pools and facades: the failures that CUDA reports, and the address in a JCuda pointer. */
+/**
+ * This package has what programs use beside pools and facades: the failures that CUDA reports, and the address in a
+ * JCuda pointer.
+ */
 @NullMarked
 package io.outboard.cuda.driver;
 

@@ -15,21 +15,25 @@ import io.outboard.pool.ReusePolicy;
 import java.util.function.IntSupplier;
 import jcuda.runtime.cudaError;
 
-/** The facade's pool in one CUDA context. It answers by a code, and doesn't throw, where CUDA has a code. */
+/**
+ * This class is the facade's pool in one CUDA context. Where CUDA has a code, methods return the code and don't throw.
+ */
 final class ContextPool {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
 
-    /** Stands for an allocation that the driver has to try. */
+    /** The result for an allocation that the driver has to try. */
     static final long NOT_SERVED = 0;
 
-    /** Stands for an allocation that the driver mustn't try, since another process lends the memory. */
+    /** The result for an allocation that the driver mustn't try, since another process lends the memory. */
     static final long REFUSED = -1;
 
-    /** The driver is asked for more than this, and refuses. No sum of sizes below it overflows. */
+    /**
+     * The most bytes that the pool computes with, so that no sum overflows. The driver is asked for more, and refuses.
+     */
     private static final long MOST_BYTES = 1L << 48;
 
-    /** The driver maps pages of this size. */
+    /** The size of the pages that the driver maps. */
     private static final long WARM_BYTES = 2L << 20;
 
     private final CudaContext context;
@@ -41,7 +45,7 @@ final class ContextPool {
     private volatile long pitchUnitBytes;
     private volatile boolean live = true;
 
-    /** Says whether the log already has why leased memory ran out. */
+    /** Tells whether the log already says why leased memory ran out. */
     private volatile boolean hasTold;
 
     ContextPool(
@@ -72,8 +76,9 @@ final class ContextPool {
     }
 
     /**
-     * Does once what the first allocation would wait for: it loads and links the classes of a pool, by one over mere
-     * numbers, and has the driver map memory. Nothing of that waits for the device, and nothing of it stays.
+     * Does in advance what the first allocation would wait for: uses a pool over addresses without memory, so that the
+     * classes of pools are loaded and linked, and lets the driver map memory once. Neither waits for the device, and
+     * both are undone.
      */
     void warm() {
         try (Pool numbers = Pool.over(new VirtualMemorySource())
@@ -95,7 +100,7 @@ final class ContextPool {
         }
     }
 
-    // Memory
+    // The methods below allocate and free memory.
 
     /** Answers a device address, {@link #NOT_SERVED}, after which the driver says why, or {@link #REFUSED}. */
     long allocate(final long sizeBytes) {
@@ -108,7 +113,7 @@ final class ContextPool {
         }
     }
 
-    /** Does the same for work on a stream of this context. */
+    /** Allocates like {@link #allocate}, for work on a stream of this context. */
     long allocateAsync(final long sizeBytes, final long stream) {
         try {
             // For a captured stream the driver makes the allocation, and its address, part of the graph.
@@ -122,14 +127,14 @@ final class ContextPool {
 
     private long notServed(final OutOfMemoryError e) {
         ContextPools.tellOnce(e);
-        // The driver mustn't take memory behind the lender's back.
+        // The driver mustn't take memory without the lender's knowledge.
         return source.isLeased() ? REFUSED : NOT_SERVED;
     }
 
     private long notServed(final RuntimeException e) {
         if (e instanceof DeviceOutOfMemoryException && source.isLeased()) {
-            // The driver would take behind the lender's back what a quota refuses. The log says once why the program
-            // gets a code.
+            // The driver would take memory that the lender's quota refuses. The log says once why the program gets a
+            // code.
             if (!hasTold) {
                 hasTold = true;
                 final Throwable refusal = e.getCause() == null ? e : e.getCause();
@@ -147,7 +152,10 @@ final class ContextPool {
         throw e;
     }
 
-    /** Frees what starts at an address, and answers CUDA's code. It waits for all work if frees are barriers. */
+    /**
+     * Frees the block that starts at an address, and answers CUDA's code. The call waits for all work if frees are
+     * barriers.
+     */
     int free(final long address) {
         try {
             pool.free(address);
@@ -160,11 +168,14 @@ final class ContextPool {
         }
     }
 
-    /** Frees memory that one stream of {@code home} uses, 0 if the thread has no context; this is no barrier. */
+    /**
+     * Frees memory that one stream of {@code home} uses, which is 0 if the thread has no context; the call is no
+     * barrier.
+     */
     int freeAsync(final long address, final long stream, final long home) {
         try {
             if (home != 0 && isCaptured(stream, home)) {
-                // The block would be free again after each launch of the graph, which nobody here hears of.
+                // The block would become free again at each launch of the graph, and no launch is reported to the pool.
                 return cudaError.cudaErrorStreamCaptureUnsupported;
             }
             if (home == context()) {
@@ -185,7 +196,7 @@ final class ContextPool {
         return context.captures().any() && work.isCapturing(home, stream);
     }
 
-    /** Finds CUDA's code. A failure is an earlier kernel's, as a rule, and all calls report it from now on. */
+    /** Finds CUDA's code. A failure is usually that of an earlier kernel, and all calls report it from now on. */
     private static int codeOf(final RuntimeException e) {
         if (e instanceof InvalidAddressException) {
             return cudaError.cudaErrorInvalidValue;
@@ -196,13 +207,18 @@ final class ContextPool {
         throw e;
     }
 
-    /** Adds what this pool has unused to what the device reports as free, of which a lender may lend only a part. */
+    /**
+     * Adds this pool's unused bytes to the bytes that the device reports as free; a lender may lend only a part of
+     * those.
+     */
     long withUnused(final long deviceBytes) {
         final long moreBytes = source.isLeased() ? Math.min(deviceBytes, source.availableBytes()) : deviceBytes;
         return moreBytes + pool.statistics().freeBytes() + pool.statistics().limboBytes();
     }
 
-    /** Asks the driver for memory in this current context, and once more without what the pool doesn't use. */
+    /**
+     * Asks the driver for memory in this context, which is current, and once more after unused regions were given back.
+     */
     int allocateByDriver(final boolean keepsLastError, final IntSupplier call) {
         final int code = StreamCaptures.relaxed(context.calls(), call);
         if (code != cudaError.cudaErrorMemoryAllocation || !giveBackUnused()) {
@@ -229,7 +245,7 @@ final class ContextPool {
         }
     }
 
-    /** Answers the pitch of rows, such as 512 bytes for widths to 512; 0 if the driver is to serve them. */
+    /** Answers the pitch of rows, such as 512 bytes for widths to 512; 0 if the driver must serve them. */
     long pitchOf(final long widthBytes, final long rows) {
         if (widthBytes <= 0 || rows <= 0 || widthBytes > Integer.MAX_VALUE - 4096) {
             return 0;
@@ -253,14 +269,14 @@ final class ContextPool {
         return code == CudaCalls.SUCCESS && Long.bitCount(pitchBytes[0]) == 1 ? pitchBytes[0] : 0;
     }
 
-    // Contexts
+    // The methods below are about contexts.
 
     /** Answers false once the context, and with it all memory, is gone. */
     boolean isLive() {
         return live;
     }
 
-    /** Lets another context's device read and write all memory; that context's work is waited for from now on. */
+    /** Lets another context's device read and write all memory; the pool waits for that context's work from now on. */
     void show(final long viewer, final int viewerDevice) {
         cover(viewer);
         source.show(viewerDevice);
@@ -270,19 +286,19 @@ final class ContextPool {
         source.hide(viewerDevice);
     }
 
-    /** Waits for another context's work from now on, which may use the memory. */
+    /** Makes the pool wait from now on for the work of another context, which may use the memory. */
     void cover(final long other) {
         if (marks && other != context()) {
             work.add(other);
         }
     }
 
-    /** Does something, such as to end a context, while no thread of the pool's own is in one. */
+    /** Runs an action, such as the end of a context, while no thread of the pool's own is in a context. */
     void whileThreadsRest(final Runnable action) {
         source.whileUsersRest(() -> work.whileThreadsRest(action));
     }
 
-    /** Forgets a context that is gone. If it is this pool's, memory that grew in place goes back here. */
+    /** Forgets a context that is gone. If the context is this pool's, memory that grew in place is given back now. */
     void contextEnded(final long gone) {
         work.contextEnded(gone);
         if (gone != context()) {

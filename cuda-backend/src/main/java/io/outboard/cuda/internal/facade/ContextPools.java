@@ -28,22 +28,22 @@ import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The facade's pools, one for each CUDA context, which is made when the context is chosen or first used; and the pool
- * that each thread uses.
+ * This class has the facade's pools, one for each CUDA context, and remembers which pool each thread uses. A pool is
+ * made when its context is chosen or first used.
  *
  * <p>A thread's context is asked for once and then remembered, until the thread says through the facade that it uses
- * another: a call of the driver would take 40 to 70 nanoseconds. A virtual thread's is asked for each time, since its
- * device is that of the thread that carries it. An address is looked for in every pool, since programs have few. Safe
- * for any number of threads.
+ * another: a call of the driver would take 40 to 70 nanoseconds. A virtual thread's context is asked for each time,
+ * since its device is that of its carrier thread. An address is looked for in every pool, since programs have few
+ * pools. Safe for any number of threads.
  */
 public final class ContextPools {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
 
-    /** This stands for a device's number where there is none, or CUDA doesn't work. */
+    /** The number of a device where there is none, or CUDA doesn't work. */
     static final int NO_DEVICE = -1;
 
-    /** All of the process-wide state that there is. */
+    /** The pools of the facades that programs call. */
     private static @Nullable ContextPools ofProcess;
 
     private static volatile boolean hasToldOfHeap;
@@ -54,29 +54,32 @@ public final class ContextPools {
     private final PoolMaker maker;
     private final Supplier<? extends PoolMaker.Options> defaults;
 
-    /** The pool that a thread uses; null while that isn't known. */
-    // It isn't static, since tests have several programs, with pools of their own.
+    /** The pool that a thread uses; null while the pool isn't known. */
+    // The field isn't static, since tests simulate several programs, each with its own pools.
     @SuppressWarnings("ThreadLocalUsage")
     private final ThreadLocal<@Nullable ContextPool> current = new ThreadLocal<>();
 
-    /** The pool that a thread found last. Races do no harm, since a thread uses it only if it is its own, too. */
+    /**
+     * The pool that a thread found last. Races do no harm, since a thread uses the pool only if it is the thread's own,
+     * too.
+     */
     private @Nullable ContextPool likely;
 
     private final StreamCaptures captures = new StreamCaptures();
 
-    /** This lock guards which contexts there are. It is taken before the monitor. */
+    /** This lock is held while contexts are made or ended. A thread takes it before the monitor. */
     private final ReentrantLock contextLock = new ReentrantLock();
 
     /** Contexts that are gone, though threads may still have them current. */
     private final Set<Long> ended = ConcurrentHashMap.newKeySet();
 
-    /** This array is replaced under the monitor, and never changed. */
+    /** The pools of contexts that live. The array is replaced under the monitor, and never changed. */
     private volatile ContextPool[] pools = {};
 
-    /** Per context, those that see its memory, as CUDA knows, and their devices. Guarded by the monitor. */
+    /** For each context, the contexts that may use its memory, each with its device. Guarded by the monitor. */
     private final Map<Long, Map<Long, Integer>> viewers = new HashMap<>();
 
-    /** This is kept of a pool whose context is gone. */
+    /** This record is kept of a pool whose context is gone. */
     private record EndedPool(int device, PoolStatistics statistics) {}
 
     /** The pools that have ended. Guarded by the monitor. */
@@ -84,7 +87,10 @@ public final class ContextPools {
 
     private PoolMaker.@Nullable Options options;
 
-    /** Begins without pools. Their names begin with {@code family}, or are null; the first one asks for options. */
+    /**
+     * Begins without pools. The names of pools begin with {@code family}, or are null; options are asked for when the
+     * first pool is made.
+     */
     public ContextPools(
             final @Nullable String family,
             final Supplier<CudaCalls> loader,
@@ -98,8 +104,8 @@ public final class ContextPools {
     }
 
     /**
-     * Those of the facades that programs call. {@code defaults} count for who asks first. Nothing of CUDA is touched
-     * before a pool is needed.
+     * Returns the pools of the facades that programs call. The first call's {@code defaults} are used. CUDA isn't
+     * touched before a pool is needed.
      */
     public static synchronized ContextPools ofProcess(final Supplier<? extends PoolMaker.Options> defaults) {
         if (ofProcess == null) {
@@ -113,7 +119,7 @@ public final class ContextPools {
         return captures;
     }
 
-    /** Sets options of pools that are made or used from now on. It throws if memory has been asked for. */
+    /** Sets the options of pools; pools that were made early are made anew. Throws if memory was already allocated. */
     public synchronized void configure(final PoolMaker.Options newOptions) {
         if (Arrays.stream(pools).anyMatch(pool -> pool.pool().statistics().allocations() > 0)) {
             throw new IllegalStateException("options must be set before device memory is first asked for");
@@ -123,12 +129,12 @@ public final class ContextPools {
         options = newOptions;
     }
 
-    // The calling thread's
+    // The methods below are about the calling thread.
 
     /**
-     * Makes the pool of the calling thread's context early, if the thread has one. Beside threads that launch this
-     * takes long, and the first allocation shouldn't wait for it. A failure is told when memory is asked for, since it
-     * comes again then.
+     * Makes the pool of the calling thread's context early, if the thread has one. While other threads launch kernels,
+     * making a pool takes long, and the first allocation shouldn't wait for that. A failure is only logged, since it
+     * occurs again when memory is requested.
      */
     void prepare() {
         final int before = pools.length;
@@ -144,28 +150,31 @@ public final class ContextPools {
         }
     }
 
-    /** Forgets the thread's context, since it uses another from now on. */
+    /** Forgets the thread's context, since the thread uses another from now on. */
     void forget() {
         current.remove();
     }
 
     /**
-     * Finds the pool of the thread's context. If the thread has none, {@code bind} makes the device's primary one
-     * current, as the runtime does; else the answer is null, and the driver refuses.
+     * Finds the pool of the thread's context. If the thread has no context, {@code bind} makes the device's primary
+     * context current, as the runtime does; without {@code bind} the answer is null, and the driver refuses.
      */
     @Nullable
     public ContextPool ofThread(final boolean bind) {
         final ContextPool guess = likely;
         final ContextPool mine = current.get();
-        // The guess is the same as mine, but the processor goes on with it during the thread-local look-up: an
-        // allocation takes 5 ns less, with one thread and a simulated device, 2026-11-22.
+        // Both variables hold the same pool, but the processor can go on with the guess during the thread-local
+        // look-up: an allocation takes 5 ns less, with one thread and a simulated device, 2026-11-22.
         if (guess != null && guess == mine && guess.isLive()) {
             return guess;
         }
         return mine != null && mine.isLive() ? mine : find(bind);
     }
 
-    /** Finds or makes it. Where CUDA doesn't work the answer is null: the caller asks CUDA for the reason. */
+    /**
+     * Finds or makes the pool of the thread's context. Where CUDA doesn't work, the answer is null, and the caller asks
+     * CUDA for the reason.
+     */
     private @Nullable ContextPool find(final boolean bind) {
         try {
             final CudaCalls calls = loader.get();
@@ -193,7 +202,7 @@ public final class ContextPools {
         } catch (final OutOfMemoryError e) {
             tellOnce(e);
             if (isLeasing()) {
-                // The driver would take memory behind the lender's back.
+                // The driver would take memory without the lender's knowledge.
                 throw e;
             }
             return null;
@@ -204,7 +213,9 @@ public final class ContextPools {
         return (options == null ? defaults.get() : options).service() != null;
     }
 
-    /** Logs that the host has no memory for what a pool needs. A program that needs little can do without a pool. */
+    /**
+     * Logs that the host has no memory for a pool's needs. A program that needs little memory can do without a pool.
+     */
     static void tellOnce(final OutOfMemoryError e) {
         if (!hasToldOfHeap) {
             hasToldOfHeap = true;
@@ -213,7 +224,7 @@ public final class ContextPools {
                         System.Logger.Level.WARNING,
                         "this Java virtual machine has no memory for a pool's needs: " + e);
             } catch (final OutOfMemoryError ignored) {
-                // There is no memory for that line, either.
+                // There is no memory for a line of the log, either.
             }
         }
     }
@@ -245,18 +256,18 @@ public final class ContextPools {
             viewers.getOrDefault(context, Map.of()).forEach(added::show);
             for (final ContextPool pool : pools) {
                 if (pool.device() == device) {
-                    // Memory that grows in place belongs to no context.
+                    // Memory that grows in place belongs to no context, so all contexts of the device may use it.
                     pool.cover(context);
                     added.cover(pool.context());
                 }
             }
             final ContextPool[] all = Arrays.copyOf(pools, pools.length + 1);
             all[all.length - 1] = added;
-            // This is a release; it pairs with the acquire of those who look for an address, a device or a context.
+            // This volatile write pairs with the reads of threads that look for an address, a device or a context.
             pools = all;
             return added;
         } catch (final CudaFailureException | OutOfMemoryError e) {
-            // Each allocation from now on would leave one behind.
+            // Otherwise each further allocation would leave such a pool behind.
             added.discard();
             throw e;
         }
@@ -268,19 +279,22 @@ public final class ContextPools {
         return asked(calls -> calls.currentDevice(device)) ? device[0] : NO_DEVICE;
     }
 
-    /** Answers whether the thread has a context current. CUDA isn't asked for 0, since there may be no driver. */
+    /** Answers whether a context is the thread's current one. For 0, CUDA isn't asked, since there may be no driver. */
     boolean isCurrent(final long context) {
         final long[] current = new long[1];
         return context != 0 && asked(calls -> calls.currentContext(current)) && current[0] == context;
     }
 
-    /** Answers the context of a stream that exists, for stream 0 the current one; 0 if there is none. */
+    /** Answers the context of a stream that exists, and the current context for stream 0; 0 if there is none. */
     long contextOf(final long stream) {
         final long[] context = new long[1];
         return asked(calls -> calls.streamContext(context, stream)) ? context[0] : 0;
     }
 
-    /** Makes or ends a context while no other thread does so through the facades, since CUDA uses handles again. */
+    /**
+     * Makes or ends a context while no other thread does so through the facades, since CUDA reuses the handles of
+     * contexts.
+     */
     int exclusively(final IntSupplier call) {
         contextLock.lock();
         try {
@@ -290,7 +304,7 @@ public final class ContextPools {
         }
     }
 
-    /** Makes a call that may end a device's primary context; the caller is exclusive. */
+    /** Makes a call that may end a device's primary context; the caller is inside {@link #exclusively}. */
     int endPrimary(final int device, final boolean surely, final IntSupplier call) {
         final long before = primaryOf(device);
         final int code = end(before, () -> {
@@ -304,7 +318,7 @@ public final class ContextPools {
         return code;
     }
 
-    /** Makes a call that may end a context; no thread works there for a pool meanwhile, as CUDA demands. */
+    /** Makes a call that may end a context; meanwhile no thread works in the context for a pool, as CUDA demands. */
     int end(final long context, final IntSupplier call) {
         final int[] code = new int[1];
         Runnable action = () -> code[0] = call.getAsInt();
@@ -312,7 +326,7 @@ public final class ContextPools {
             final Runnable within = action;
             action = () -> pool.whileThreadsRest(within);
         }
-        // This comes first, so that threads stop waiting for the device.
+        // The announcement comes before pools' threads are stopped, so that these threads stop waiting for the device.
         captures.whileEnding(action);
         return code[0];
     }
@@ -331,9 +345,9 @@ public final class ContextPools {
         }
     }
 
-    // Everyone's
+    // The methods below are about the pools of all threads.
 
-    /** Finds the pool whose region has an address; null if the driver gave it. */
+    /** Finds the pool that has a region with an address; null if the memory is the driver's. */
     @Nullable
     ContextPool owner(final long address) {
         for (final ContextPool pool : pools) {
@@ -368,7 +382,7 @@ public final class ContextPools {
         return null;
     }
 
-    /** Maps the statistics of pools whose context is gone, then of those that live. */
+    /** Maps the statistics of all pools, first of those whose context is gone. */
     public synchronized <T> List<T> statistics(final BiFunction<Integer, PoolStatistics, T> each) {
         final List<T> all = new ArrayList<>();
         for (final EndedPool gone : history) {
@@ -380,7 +394,10 @@ public final class ContextPools {
         return all;
     }
 
-    /** Does for the memory of pools what CUDA did for other memory: the current context sees another's, or no more. */
+    /**
+     * Does for the memory of pools what CUDA did for other memory: gives the current context access to another
+     * context's memory, or takes the access away.
+     */
     synchronized int changeView(final long context, final boolean shown) {
         final int device = currentDevice();
         final long viewer = contextOf(0);
@@ -405,7 +422,10 @@ public final class ContextPools {
         }
     }
 
-    /** Hides memory from a device, unless another of its contexts sees it: CUDA gives access to devices. */
+    /**
+     * Hides a context's memory from a device, unless another context of the device may still use it, because CUDA gives
+     * access to whole devices.
+     */
     private void hideUnlessSeen(final long context, final int device) {
         final ContextPool pool = inContext(context);
         if (pool != null && !viewers.getOrDefault(context, Map.of()).containsValue(device)) {
@@ -413,7 +433,7 @@ public final class ContextPools {
         }
     }
 
-    /** Forgets what a context saw that is gone, and who saw it. */
+    /** Forgets which memory an ended context could use, and which contexts could use its memory. */
     private void forgetViews(final long gone) {
         viewers.remove(gone);
         viewers.forEach((context, all) -> {

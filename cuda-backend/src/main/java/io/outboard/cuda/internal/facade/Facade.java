@@ -35,12 +35,12 @@ public final class Facade {
     private final boolean ofRuntime;
     private volatile boolean exceptionsEnabled;
 
-    /** A function that allocates; callers pass a method reference, which captures nothing. */
+    /** This interface is a function that allocates; callers pass a method reference, which captures nothing. */
     public interface Allocation<P extends Pointer> {
         int allocate(P pointer, long sizeBytes);
     }
 
-    /** A function that allocates on a stream. */
+    /** This interface is a function that allocates on a stream. */
     public interface AsyncAllocation {
         int allocate(CUdeviceptr pointer, long sizeBytes, CUstream stream);
     }
@@ -50,7 +50,9 @@ public final class Facade {
         this.ofRuntime = ofRuntime;
     }
 
-    /** Makes the runtime's facade, which makes a context where a thread has none, and keeps the last error. */
+    /**
+     * Makes the runtime's facade, which makes a context where a thread has none, and doesn't change CUDA's last error.
+     */
     public static Facade ofRuntime(final ContextPools pools) {
         return new Facade(pools, true);
     }
@@ -63,7 +65,7 @@ public final class Facade {
         exceptionsEnabled = enabled;
     }
 
-    /** Ends as a function of JCuda does: returns the code, or throws if it is an error and exceptions are on. */
+    /** Ends a call as JCuda does: returns the code, or throws if the code is an error and exceptions are on. */
     private int result(final int code) {
         if (code != CudaCalls.SUCCESS && exceptionsEnabled) {
             throw new CudaException(ofRuntime ? cudaError.stringFor(code) : CUresult.stringFor(code));
@@ -75,7 +77,7 @@ public final class Facade {
         return pools.ofThread(ofRuntime);
     }
 
-    // Memory
+    // The methods below allocate and free memory.
 
     public <P extends Pointer> int allocate(final P pointer, final long sizeBytes, final Allocation<P> original) {
         final ContextPool pool = current();
@@ -87,7 +89,7 @@ public final class Facade {
         return elseByDriver(address, pool, pointer, () -> original.allocate(pointer, sizeBytes));
     }
 
-    /** Allocates in the stream's context, whichever is current. */
+    /** Allocates in the stream's context, even if another context is current. */
     public int allocateAsync(
             final CUdeviceptr pointer, final long sizeBytes, final CUstream stream, final AsyncAllocation original) {
         final long handle = handleOf(stream);
@@ -104,7 +106,7 @@ public final class Facade {
     }
 
     /**
-     * Lets JCuda allocate what the pool hasn't served, unless a lender refused it. If that fails, too, the pointer
+     * Lets JCuda allocate what the pool hasn't served, unless a lender refused it. If the allocation fails, the pointer
      * becomes null.
      */
     private int elseByDriver(
@@ -114,7 +116,7 @@ public final class Facade {
             code = pool == null ? ask(call) : pool.allocateByDriver(ofRuntime, () -> ask(call));
         }
         if (code != CudaCalls.SUCCESS && pointer != null) {
-            // JCuda leaves in the pointer whatever was on its stack.
+            // JCuda leaves an arbitrary address of its stack in the pointer.
             DevicePointers.set(pointer, 0);
         }
         return result(code);
@@ -230,7 +232,7 @@ public final class Facade {
         try {
             foundBytes = owner.pool().sizeOf(begin[0]);
         } catch (final InvalidAddressException e) {
-            // The block is free, or in limbo, which is free as far as the program is concerned.
+            // The block is free, or in limbo, which the program can't tell apart.
             return result(CUresult.CUDA_ERROR_NOT_FOUND);
         }
         if (base != null) {
@@ -242,7 +244,7 @@ public final class Facade {
         return CudaCalls.SUCCESS;
     }
 
-    // Streams
+    // The methods below are about streams.
 
     /** Destroys a stream, and with it its capture. */
     public int destroyStream(final @Nullable NativePointerObject stream, final IntSupplier original) {
@@ -269,7 +271,7 @@ public final class Facade {
         return result(code);
     }
 
-    // Devices and contexts
+    // The methods below are about devices and contexts.
 
     /** Makes a call after which the thread may use another context. */
     public int choose(final IntSupplier original) {

@@ -22,33 +22,36 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the facade's pools: their size, and the source of their memory. Safe for any number of threads. */
+/**
+ * This class makes the facade's pools, and decides their size and the source of their memory. Safe for any number of
+ * threads.
+ */
 public final class PoolMaker {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
 
-    /** Where a pool grows by whole regions, the first one is the device's memory divided by this. */
+    /** The divisor of the device's free memory that gives the first region, where a pool grows by whole regions. */
     private static final long FIRST_REGIONS = 32;
 
-    /** Where a pool grows in place, it begins with so little. */
+    /** The size of the first region where a pool grows in place. */
     private static final long FIRST_BYTES = 64L << 20;
 
-    /** The files that this process has begun. */
+    /** The files to which this process has recorded. */
     private static final Set<Path> RECORDINGS = ConcurrentHashMap.newKeySet();
 
-    /** The first device's pool has a name that ends so. It is recorded to the very file that was asked for. */
+    /** The end of the name of the first device's pool, which is recorded to the requested file itself. */
     private static final String FIRST_DEVICE = "device0";
 
-    /** A device has no more contexts with pools than this. */
+    /** The most numbers that are tried for the name of a pool or of a recording. */
     private static final int MOST_OF_A_NAME = 100;
 
-    /** The options of a pool; {@code OutboardOptions} says what each means, and what null does. */
+    /** These are the options of a pool; {@code OutboardOptions} says what each option means, and what null means. */
     public interface Options {
 
         /** {@return the name of the strategy that divides regions} */
         String strategy();
 
-        /** {@return most that a pool holds, as a share of what is free when it is made} */
+        /** {@return most that a pool holds, as a share of what is free when the pool is made} */
         double share();
 
         /** {@return when freed memory may be handed out again} */
@@ -63,7 +66,7 @@ public final class PoolMaker {
         /** {@return whether memory grows in place} */
         boolean growInPlace();
 
-        /** {@return how long memory is kept that isn't needed, 0 for ever} */
+        /** {@return how long memory is kept that isn't needed, 0 for no limit} */
         Duration keep();
 
         /** {@return bytes that are left to others, 0 for nothing} */
@@ -98,7 +101,9 @@ public final class PoolMaker {
         this.lender = lender;
     }
 
-    /** Makes a pool, whose name, null for none, gets a number if another has it. Throws if memory can't be leased. */
+    /**
+     * Makes a pool. The name, null for none, gets a number if another pool has it. Throws if memory can't be leased.
+     */
     ContextPool make(final @Nullable String name, final CudaContext context, final Options options) {
         final ContextMemorySource source = source(context, options);
         ContextWork work = null;
@@ -135,7 +140,7 @@ public final class PoolMaker {
         }
     }
 
-    /** Makes the pool over a source; JMX and recordings show it by its name. */
+    /** Makes the pool over a source; JMX and recordings show the pool by its name. */
     private static Pool pool(
             final @Nullable String name,
             final ContextMemorySource source,
@@ -151,7 +156,8 @@ public final class PoolMaker {
                     .reuse(options.reuse(), work)
                     .firstRegionBytes(Math.max(1, firstBytes))
                     .limitBytes(Math.max(1, (long) (availableBytes * options.share())))
-                    // Not over a lender, since others lack what is leased ahead of need; nor where a thread can't help.
+                    // A pool doesn't grow ahead over a lender, since other clients would lack the memory, nor by whole
+                    // regions.
                     .growAhead(options.service() == null && source.growsInPlace());
             if (!options.keep().isZero()) {
                 builder.keep(options.keep(), 0);
@@ -168,7 +174,10 @@ public final class PoolMaker {
         return name == null ? description.get().build() : named(description, name, options.record());
     }
 
-    /** Adds a number if another context's pool, or the program's, has the name. Without JMX the pool has no name. */
+    /**
+     * Adds a number to the name if a pool of another context or of the program has the name. If no number helps, the
+     * pool has no name.
+     */
     private static Pool named(
             final Supplier<PoolBuilder> description, final String name, final @Nullable Path recording) {
         for (int number = 1; number <= MOST_OF_A_NAME; number++) {
@@ -187,8 +196,9 @@ public final class PoolMaker {
     }
 
     /**
-     * Records a pool until it is closed, its context ends, or the process does; a failure is logged. A file gets a
-     * number if another pool, such as that before a reset of the device, or another process has its name.
+     * Records a pool until the pool is closed, or its context or the process ends; a failure is logged. The file's name
+     * gets a number if another process records to the file, or if another pool of this process did, for example before
+     * a reset of the device.
      */
     private static void record(final Pool pool, final String name, final Path recording) {
         try {
@@ -210,7 +220,7 @@ public final class PoolMaker {
         }
     }
 
-    /** Begins to record, and answers true, unless the file is another pool's, or another process's. */
+    /** Begins to record, and answers true, unless the file belongs to another pool or another process. */
     private static boolean isRecordedTo(final Path file, final Pool pool) throws IOException {
         final Path begun = file.toAbsolutePath().normalize();
         if (!RECORDINGS.add(begun)) {
@@ -221,7 +231,7 @@ public final class PoolMaker {
             pool.record(file);
             done = true;
         } catch (final AccessDeniedException e) {
-            // The next name may be free.
+            // The file belongs to another process; the next name may be free.
         } finally {
             if (!done) {
                 RECORDINGS.remove(begun);
@@ -230,7 +240,9 @@ public final class PoolMaker {
         return done;
     }
 
-    /** Puts the process's number for {@code %p}, the time for {@code %t}, and {@code %} for two, as JFR does. */
+    /**
+     * Replaces {@code %p} by the process's number, {@code %t} by the time, and {@code %%} by {@code %}, as JFR does.
+     */
     private static Path ofProcess(final Path recording) {
         final String time =
                 DateTimeFormatter.ofPattern("uuuu_MM_dd_HH_mm_ss").format(LocalDateTime.now(ZoneId.systemDefault()));

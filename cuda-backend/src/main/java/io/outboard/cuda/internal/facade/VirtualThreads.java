@@ -4,15 +4,18 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
-/** Tells whether a thread is virtual, where there are such threads. */
+/** This class tells whether a thread is virtual, where there are such threads. */
 final class VirtualThreads {
 
-    /** {@code Thread.isVirtual}, which JDK 21 brought. */
+    /** The method {@code Thread.isVirtual}, which JDK 21 added. */
     private static final MethodHandle IS_VIRTUAL = isVirtualHandle();
 
     private VirtualThreads() {}
 
-    /** Asks for the calling thread: CUDA's current device is that of the thread that carries it, and may change. */
+    /**
+     * Tells whether the calling thread is virtual. CUDA's current device is then that of the carrier thread, and may
+     * change.
+     */
     static boolean isCurrent() {
         try {
             return (boolean) IS_VIRTUAL.invokeExact(Thread.currentThread());

@@ -1,4 +1,4 @@
-/** The facades over any pools and any CUDA, and the pools of the contexts. */
+/** This package has the facades, over any pools and any CUDA, and the pools of the contexts. */
 @NullMarked
 package io.outboard.cuda.internal.facade;
 

@@ -1,9 +1,9 @@
 package io.outboard.cuda.internal.foreign;
 
 /**
- * The driver's functions with segments of memory instead of JCuda's objects. This class has none, since it is for JDK
- * 17 to 21, which have no such segments; on newer JDKs the class of the same name in the jar's {@code
- * META-INF/versions/22} takes its place.
+ * This class stands for the driver's functions with memory segments instead of JCuda's objects. On JDK 17 to 21, which
+ * have no such segments, the class is empty; on newer JDKs the class of the same name in the jar's
+ * {@code META-INF/versions/22} takes its place.
  */
 public final class ForeignDriver {
 

@@ -1,4 +1,7 @@
-/** The facade for programs that call the driver by {@code java.lang.foreign}; the agent redirects them. */
+/**
+ * This package has the facade for programs that call the driver by {@code java.lang.foreign}; the agent redirects their
+ * calls.
+ */
 @NullMarked
 package io.outboard.cuda.internal.foreign;
 
