@@ -6,8 +6,8 @@ import jcuda.driver.CUevent;
 import jcuda.driver.CUstream;
 
 /**
- * The objects in which a thread's calls of the driver pass handles and answers. They are used again and again: else
- * each call would leave a hundred bytes of garbage. Each is in use from just before a call to just after it.
+ * This class has the objects in which a thread's calls of the driver pass handles and answers. The objects are reused,
+ * as each call would otherwise leave a hundred bytes of garbage. Each object is in use only during a call.
  */
 final class CallScratch {
 
@@ -25,7 +25,7 @@ final class CallScratch {
         return OF_THREAD.get();
     }
 
-    /** Answers the thread's objects, with the handles of a stream and an event. */
+    /** Answers the thread's objects, with the given handles of a stream and an event. */
     static CallScratch of(final long streamHandle, final long eventHandle) {
         final CallScratch scratch = get();
         DevicePointers.withHandle(scratch.stream, streamHandle);

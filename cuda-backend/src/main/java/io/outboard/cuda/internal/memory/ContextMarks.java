@@ -4,25 +4,25 @@ import io.outboard.cuda.driver.CudaFailureException;
 import jcuda.runtime.cudaError;
 
 /**
- * The events by which the work of one context is marked. All are made at once, early: beside threads that launch
- * without pause, the driver takes milliseconds to make one, or never returns, while it records and queries in
- * microseconds (H100, driver 580, 2026-11-22).
+ * This class has the events by which the work of one context is marked. All events are made early, at once: while other
+ * threads launch without pause, the driver takes milliseconds to make an event, or never returns, although it records
+ * and queries events in microseconds (H100, driver 580, 2026-11-22).
  *
- * <p>Callers are inside the guard of {@link StreamCaptures}. Captures that nobody announced are seen where they show on
- * the default stream. Answers are codes, or {@link #CAPTURED}. Safe for any number of threads, as long as each event is
- * one mark's. They make no garbage.
+ * <p>Callers are inside the guard of {@link StreamCaptures}. Captures that nobody announced are seen if they show on
+ * the default stream. Methods return codes, or {@link #CAPTURED}, and make no garbage. Safe for any number of threads,
+ * as long as each event belongs to one mark at a time.
  */
-// A scope is used by being open.
+// A scope takes effect while it is open, so its variable is never read.
 @SuppressWarnings("try")
 final class ContextMarks {
 
-    /** This answer says that a stream is being captured, so nothing was done. It is none of CUDA's codes. */
+    /** The answer that a stream is being captured, so nothing was done; CUDA has no such code. */
     static final int CAPTURED = -1;
 
-    /** This answer says that work isn't finished. */
+    /** The answer that work isn't finished. */
     static final int RUNNING = cudaError.cudaErrorNotReady;
 
-    /** A call that captures nothing, so that it makes no garbage. */
+    /** This interface is a call whose lambda captures nothing, and so makes no garbage. */
     private interface Call {
         int make(ContextMarks in, int mark, long stream);
     }
@@ -31,10 +31,10 @@ final class ContextMarks {
     private final CudaCalls calls;
     private final long[] events;
 
-    /** The context is gone: its work has finished, and it has no events. */
+    /** Tells whether the context is gone; its work has then finished, and the events no longer exist. */
     private volatile boolean ended;
 
-    /** Makes the events; {@link CudaFailureException} if that fails. */
+    /** Makes the events, or throws a {@link CudaFailureException}. */
     ContextMarks(final CudaContext context, final int count) {
         this.context = context;
         events = new long[count];
@@ -70,7 +70,7 @@ final class ContextMarks {
         return ask((in, of, unused) -> in.calls.queryEvent(in.events[of]), mark, 0);
     }
 
-    /** Asks whether all streams that block have finished; of others that tells nothing. */
+    /** Asks whether all blocking streams have finished; the answer says nothing about other streams. */
     int queryDefaultStream() {
         return ask((in, unused, of) -> in.calls.queryStream(of), 0, 0);
     }
@@ -99,7 +99,7 @@ final class ContextMarks {
         }
     }
 
-    /** Destroys the events; the driver keeps those of unfinished work until that is done. */
+    /** Destroys the events; the driver keeps an event of unfinished work until the work is done. */
     void destroyEvents() {
         try (ContextScope scope = new ContextScope(calls, context.handle())) {
             for (final long event : events) {

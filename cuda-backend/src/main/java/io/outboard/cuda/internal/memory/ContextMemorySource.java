@@ -23,21 +23,21 @@ import jcuda.driver.CUresult;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A source of device memory for one CUDA context, whichever thread takes it. It calls the driver, so the last error
- * that the runtime keeps for the program stays as it is; and in the relaxed mode, which doesn't disturb captures into
- * graphs. Safe for any number of threads.
+ * This class is a source of device memory for one CUDA context; any thread may take memory. Memory is taken by the
+ * driver, so that the last error that the runtime keeps for the program doesn't change, and in the relaxed mode, which
+ * doesn't disturb captures into graphs. Safe for any number of threads.
  */
-// A scope is used by being open.
+// A scope takes effect while it is open, so its variable is never read.
 @SuppressWarnings("try")
 public final class ContextMemorySource implements MemorySource {
 
     private final CudaContext context;
     private final Supplier<Optional<VirtualMemoryCalls>> virtualMemory;
 
-    /** All memory is leased through this; null if the driver gives it. */
+    /** The connection to the lender of all memory; null if the driver gives the memory. */
     private final @Nullable LeasedMemory leased;
 
-    /** For each region that is out, what gives it back. */
+    /** For each region that is taken, the action that gives the region back. */
     private final Map<Region, Runnable> out = new LinkedHashMap<>();
 
     private final Set<CudaGrowableRegion> growables = new LinkedHashSet<>();
@@ -45,7 +45,10 @@ public final class ContextMemorySource implements MemorySource {
     /** Other devices that see the memory of regions that grow in place. */
     private final SortedSet<Integer> peers = new TreeSet<>();
 
-    /** Weak: a pool that is lost without having been closed goes; its memory goes with this source. */
+    /**
+     * The users of the memory. References are weak, so that a pool that was never closed can be collected; its memory
+     * is given back when this source is closed.
+     */
     private final Set<MemoryUser> users = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     private volatile boolean closed;
@@ -60,7 +63,7 @@ public final class ContextMemorySource implements MemorySource {
         this(context, virtualMemory, null);
     }
 
-    /** Makes a source of leased memory, which closes what the memory is leased through. */
+    /** Makes a source of leased memory, which closes {@code leased} at its own end. */
     public ContextMemorySource(final CudaContext context, final LeasedMemory leased, final boolean growsInPlace) {
         this(context, () -> growsInPlace ? Optional.of(leased) : Optional.empty(), leased);
     }
@@ -129,13 +132,13 @@ public final class ContextMemorySource implements MemorySource {
         out.remove(region);
     }
 
-    /** Gives a region back. The driver waits for all work in the context, so captures don't begin meanwhile. */
+    /** Gives a region back. The driver waits for all work in the context, so no capture may begin meanwhile. */
     private void release(final Region region) {
         final CudaCalls calls = context.calls();
         context.captures().guarded(() -> {
             try (ContextScope scope = new ContextScope(calls, context.handle())) {
                 CudaFailures.check("cuMemFree", StreamCaptures.relaxed(calls, () -> calls.release(region.address())));
-                // The region is gone, even if what follows fails.
+                // The region is gone, even if a later step fails.
                 out.remove(region);
             }
         });
@@ -162,7 +165,10 @@ public final class ContextMemorySource implements MemorySource {
         return added;
     }
 
-    /** Lets another device read and write all that grows in place; the driver itself shows it whole regions. */
+    /**
+     * Lets another device read and write the memory of regions that grow in place; for other regions, the driver does
+     * so itself.
+     */
     public synchronized void show(final int peer) {
         try {
             for (final CudaGrowableRegion growable : growables) {
@@ -176,7 +182,7 @@ public final class ContextMemorySource implements MemorySource {
         }
     }
 
-    /** Hides from another device what grows in place. */
+    /** Hides the memory of regions that grow in place from another device. */
     public synchronized void hide(final int peer) {
         peers.remove(peer);
         for (final CudaGrowableRegion growable : growables) {
@@ -184,7 +190,10 @@ public final class ContextMemorySource implements MemorySource {
         }
     }
 
-    /** Closes this source after its context, which took whole regions along, but not what grows in place. */
+    /**
+     * Closes this source after its context has ended. The end of a context frees the driver's regions, but not regions
+     * that grow in place, which are freed here.
+     */
     public void contextEnded() {
         List.copyOf(users).forEach(MemoryUser::sourceEnded);
         synchronized (this) {
@@ -193,7 +202,7 @@ public final class ContextMemorySource implements MemorySource {
         }
     }
 
-    /** Does something, such as to end the context, while no thread of a user's own uses the memory. */
+    /** Runs an action, such as the end of the context, while no user's own thread uses the memory. */
     public void whileUsersRest(final Runnable action) {
         Runnable within = action;
         for (final MemoryUser user : List.copyOf(users)) {
@@ -229,7 +238,10 @@ public final class ContextMemorySource implements MemorySource {
         return virtualMemory.get().isPresent();
     }
 
-    /** {@inheritDoc} Leased memory that others have now counts, too: they may be made to give it back. */
+    /**
+     * {@inheritDoc} For leased memory, the memory of other clients counts, too, because the lender may make them give
+     * memory back.
+     */
     @Override
     public long availableBytes() {
         return closed ? 0 : freeBytes();
@@ -247,7 +259,7 @@ public final class ContextMemorySource implements MemorySource {
         return leased == null ? context.memory().freeBytes() : leased.availableBytes();
     }
 
-    /** {@inheritDoc} It tries to give back everything that is out; what fails isn't tried again. */
+    /** {@inheritDoc} Every region is tried once; a region that can't be given back isn't tried again. */
     @Override
     public synchronized void close() {
         closeAll(CudaGrowableRegion::close);
@@ -260,7 +272,7 @@ public final class ContextMemorySource implements MemorySource {
             failure = CudaFailures.first(failure, CudaFailures.of(() -> end.accept(growable)));
         }
         if (leased != null) {
-            // All regions that were out are among those that grow.
+            // All leased regions are among the regions that grow in place.
             leased.close();
         } else {
             for (final Runnable giveBack : List.copyOf(out.values())) {

@@ -1,12 +1,15 @@
 package io.outboard.cuda.internal.memory;
 
-/** A CUDA context, current on a thread until {@link #close} restores the one before. Confined to one thread. */
+/**
+ * A scope makes a CUDA context current on a thread until {@link #close} restores the previous context. Confined to one
+ * thread.
+ */
 public final class ContextScope implements AutoCloseable {
 
     private final CudaCalls calls;
     private final boolean pushed;
 
-    /** Makes a context current, unless it is. */
+    /** Makes a context current, unless it is current already. */
     public ContextScope(final CudaCalls calls, final long context) {
         this.calls = calls;
         pushed = enter(calls, context);
@@ -17,7 +20,10 @@ public final class ContextScope implements AutoCloseable {
         leave(calls, pushed);
     }
 
-    /** Does the same without an object, so without garbage, and answers whether {@link #leave} has anything to do. */
+    /**
+     * Makes a context current without an object, and so without garbage, and answers whether {@link #leave} must
+     * restore one.
+     */
     static boolean enter(final CudaCalls calls, final long context) {
         final long[] current = CallScratch.get().handle;
         CudaFailures.check("cuCtxGetCurrent", calls.currentContext(current));

@@ -8,12 +8,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This tells what has finished in one CUDA context, and in others whose work may use its memory.
+ * This class tells what has finished in one CUDA context, and in other contexts whose work may use its memory.
  *
- * <p>A mark of all work is an event of the context itself ({@code cuCtxRecordEvent}): it covers every stream, known or
- * not, copies, graphs, and what destroyed streams had begun, and holds nothing up. With several contexts it is an event
- * in each, and is finished when all are. Where the driver or the JDK is too old, it is a ticket of a {@link
- * Synchronizer}.
+ * <p>A mark of all work is an event of the context itself ({@code cuCtxRecordEvent}): the event covers every stream,
+ * known or not, copies, graphs, and the unfinished work of destroyed streams, and delays none of them. With several
+ * contexts a mark is an event in each context, and is finished when all events are. Where the driver or the JDK is too
+ * old, a mark is a ticket of a {@link Synchronizer}.
  *
  * <pre>
  *   mark   0 to 30    of all work: event of that number in each context that was there; 31 the same, for barriers
@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  * moment at which an announced capture begins, and nobody stays inside that guard for longer than a question takes,
  * except to synchronise.
  *
- * <p>Every call goes to the driver and not to the runtime, whose last error is the program's. Safe for any number of
- * threads, none of which needs a context. Cost: 1 microsecond for a mark and its question, no garbage, and 64 events,
- * which are made at first.
+ * <p>Every call goes to the driver and not to the runtime, whose last error belongs to the program. Safe for any number
+ * of threads, none of which needs a context. Cost: 1 microsecond for a mark and its question, no garbage, and 64
+ * events, which are made by the constructor.
  */
 public final class ContextWork implements DeviceWork {
 
@@ -36,13 +36,16 @@ public final class ContextWork implements DeviceWork {
 
     private static final long ALL_WORK = (1L << (MARKS_OF_ALL - 1)) - 1;
 
-    /** This mark of all work is for {@link #awaitAll} alone: others come back only when somebody asks for memory. */
+    /**
+     * The mark of all work that only {@link #awaitAll} uses, because the other marks are released only when somebody
+     * asks for memory.
+     */
     private static final long BARRIER = ALL_WORK + 1;
 
     private static final long OF_STREAM = ~(ALL_WORK | BARRIER);
     private static final int NONE_UNUSED = Long.SIZE;
 
-    /** A thread that waits asks after 5 microseconds, and then at intervals that grow to 100. */
+    /** The first interval at which a waiting thread asks; the intervals grow to 100 microseconds. */
     private static final long FIRST_PAUSE_NANOS = 5_000;
 
     private static final long LAST_PAUSE_NANOS = 100_000;
@@ -52,18 +55,24 @@ public final class ContextWork implements DeviceWork {
     private final ContextMarks home;
     private final ContextMarks[] homeOnly;
 
-    /** Bit i says that mark i isn't in use. */
+    /** The marks that aren't in use, as a bit for each mark. */
     private final AtomicLong unused = new AtomicLong(~0L);
 
     private volatile boolean isClosed;
 
-    /** This context comes first, and then the others. The array is replaced under the monitor, and never changed. */
+    /**
+     * The contexts whose work is marked, this context first. The array is replaced under the monitor, and never
+     * changed.
+     */
     private volatile ContextMarks[] contexts;
 
-    /** For each mark in use, the contexts in which it was recorded. Threads hand it on with the mark. */
+    /**
+     * For each mark in use, the contexts in which it was recorded. A thread that hands on a mark hands on its entry,
+     * too.
+     */
     private final ContextMarks[][] recordedIn = new ContextMarks[MARKS][];
 
-    /** This is null where contexts can be marked. */
+    /** The substitute for marks of contexts; null where contexts can be marked. */
     private final @Nullable Synchronizer synchronizer;
 
     private final long defaultStreamId;
@@ -79,7 +88,7 @@ public final class ContextWork implements DeviceWork {
         defaultStreamId = askId(0);
     }
 
-    // What a pool asks
+    // The methods below are what a pool asks.
 
     @Override
     public long mark() {
@@ -147,7 +156,7 @@ public final class ContextWork implements DeviceWork {
         for (final ContextMarks each : all) {
             int code = each.record(mark);
             if (code != CudaCalls.SUCCESS && code != ContextMarks.CAPTURED && each != home) {
-                // Its work must not be lost sight of.
+                // The context's work must be covered, even without an event.
                 code = each.synchronize();
             }
             if (code == ContextMarks.CAPTURED) {
@@ -158,7 +167,10 @@ public final class ContextWork implements DeviceWork {
         return true;
     }
 
-    /** Throws for this context. Another one that fails is broken or gone: it does no work, and must not keep memory. */
+    /**
+     * Throws if a call failed in this context. Another context whose call failed is broken or gone, so it does no work,
+     * and must not keep memory from being reused.
+     */
     private void check(final ContextMarks where, final String call, final int code) {
         if (where == home) {
             CudaFailures.check(call, code);
@@ -194,7 +206,10 @@ public final class ContextWork implements DeviceWork {
         }
     }
 
-    /** {@inheritDoc} It asks again and again, so that a capture can begin, and keeps an interrupt for later. */
+    /**
+     * {@inheritDoc} The method asks again and again instead of waiting in the driver, so that a capture can begin, and
+     * restores an interrupt at its end.
+     */
     @Override
     public void await(final long mark) {
         boolean interrupted = false;
@@ -219,13 +234,13 @@ public final class ContextWork implements DeviceWork {
         }
     }
 
-    /** {@inheritDoc} Captures that nobody announced are seen if their streams block, by the default stream. */
+    /** {@inheritDoc} Captures that nobody announced are seen on the default stream, if they are of blocking streams. */
     @Override
     public boolean isCapturing() {
         return captures.any() || isCapturing(context.handle(), 0);
     }
 
-    /** Answers whether a stream of a context is captured; stream 0 is that context's default one. */
+    /** Answers whether a stream of a context is captured; stream 0 is that context's default stream. */
     public boolean isCapturing(final long home, final long stream) {
         final CudaContext itsContext = context.other(home);
         final boolean entered = itsContext.enter();
@@ -241,7 +256,7 @@ public final class ContextWork implements DeviceWork {
         return stream == 0 ? defaultStreamId : askId(stream);
     }
 
-    /** Asks the driver for a stream's number; where it can't tell, the handle has to do. */
+    /** Asks the driver for a stream's number; where the driver can't tell the number, the handle stands for it. */
     private long askId(final long stream) {
         final boolean entered = context.enter();
         try {
@@ -252,12 +267,12 @@ public final class ContextWork implements DeviceWork {
         }
     }
 
-    /** {@inheritDoc} There is a mark for this alone. */
+    /** {@inheritDoc} One mark is reserved for this method. */
     @Override
     public void awaitAll() {
         long mark = markAll(ALL_WORK | BARRIER);
         while (mark == NO_MARK_LEFT && !isCapturing()) {
-            // Another thread has the mark, and waits; this one's turn is next.
+            // Another thread has the reserved mark and waits; this thread takes the mark afterwards.
             LockSupport.parkNanos(this, FIRST_PAUSE_NANOS);
             mark = markAll(ALL_WORK | BARRIER);
         }
@@ -270,9 +285,11 @@ public final class ContextWork implements DeviceWork {
         }
     }
 
-    // Contexts
+    // The methods below are about contexts.
 
-    /** Has marks of all work cover another context from now on, which may use this one's memory. Idempotent. */
+    /**
+     * Makes marks of all work cover another context from now on, whose work may use this context's memory. Idempotent.
+     */
     public void add(final long other) {
         if (covers(other)) {
             return;
@@ -296,7 +313,10 @@ public final class ContextWork implements DeviceWork {
         return false;
     }
 
-    /** Says that a context is gone, and so its work has finished. Nobody may be inside the guard of captures. */
+    /**
+     * Says that a context is gone, and that its work has finished therefore. Nobody may be inside the guard of
+     * captures.
+     */
     public synchronized void contextEnded(final long handle) {
         if (handle == context.handle() && synchronizer != null) {
             synchronizer.end();
@@ -311,7 +331,7 @@ public final class ContextWork implements DeviceWork {
                 .toArray(ContextMarks[]::new);
     }
 
-    /** Does something, such as to end a context, while no thread of our own is in one. */
+    /** Runs an action, such as the end of a context, while no thread of our own is in a context. */
     public void whileThreadsRest(final Runnable action) {
         if (synchronizer == null) {
             action.run();

@@ -1,11 +1,11 @@
 package io.outboard.cuda.internal.memory;
 
 /**
- * The calls of CUDA that a memory source and a pool make. Tests have a simulated device instead.
+ * This interface has the calls of CUDA that a memory source and a pool make. Tests have a simulated device instead.
  *
  * <p>Each call returns CUDA's code, {@link #SUCCESS} or an error, and throws nothing, whether JCuda's exceptions are on
  * or off. Results go to element 0 of the caller's array, and only on success. Safe for any number of threads, as CUDA
- * is; the current device is one for each thread.
+ * is; each thread has its own current device.
  */
 public interface CudaCalls {
 
@@ -14,7 +14,9 @@ public interface CudaCalls {
 
     int deviceCount(int[] count);
 
-    /** Asks for the driver's version. It is 0 where no driver is installed; that is success too. */
+    /**
+     * Asks for the driver's version. The version is 0 where no driver is installed, and the code is success then, too.
+     */
     int driverVersion(int[] version);
 
     int runtimeVersion(int[] version);
@@ -25,19 +27,19 @@ public interface CudaCalls {
 
     int setDevice(int device);
 
-    /** Asks what the current device has, in bytes. */
+    /** Asks for the free and the total memory of the current device, in bytes. */
     int memoryInfo(long[] freeBytes, long[] totalBytes);
 
     /**
-     * Forgets the last error, which CUDA keeps for each thread. Whoever handles an error must do so: else the program's
-     * next check after a kernel launch finds the error and blames the kernel.
+     * Forgets the last error, which CUDA keeps for each thread. A caller that handles an error must clear it: otherwise
+     * the program's next check after a kernel launch finds the error, and blames the kernel.
      */
     void clearLastError();
 
-    // These are the driver's: they leave alone the last error that the runtime keeps for the program. Handles are
-    // JCuda's native pointers. Codes have the same numbers as the runtime's.
+    // The calls below are the driver's, which don't change the last error that the runtime keeps for the program.
+    // Handles are JCuda's native pointers. The driver's codes have the same numbers as the runtime's.
 
-    /** Asks for the thread's context; it is 0 where the thread has none. */
+    /** Asks for the thread's context, which is 0 if the thread has none. */
     int currentContext(long[] context);
 
     int pushContext(long context);
@@ -47,10 +49,10 @@ public interface CudaCalls {
     /** Waits for all work in the current context. */
     int synchronize();
 
-    /** Asks for the context of a stream that exists; for stream 0 that is the current one. */
+    /** Asks for the context of a stream that exists; for stream 0 that is the current context. */
     int streamContext(long[] context, long stream);
 
-    /** Asks for a device's primary context; it is 0 where there is none, or where it was reset. */
+    /** Asks for a device's primary context, which is 0 if there is none, or if it was reset. */
     int primaryContext(long[] context, int device);
 
     /** Allocates in the current context, and never waits. */
@@ -59,23 +61,23 @@ public interface CudaCalls {
     /** Allocates rows at the pitch that the driver chooses for the width. */
     int allocatePitch(long[] address, long[] pitchBytes, long widthBytes, long height);
 
-    /** Frees what is at an address, once all work in the address's context has finished. */
+    /** Frees the memory at an address, once all work in the address's context has finished. */
     int release(long address);
 
-    /** Asks what the current context's device has, in bytes. */
+    /** Asks for the free and the total memory of the current context's device, in bytes. */
     int contextMemoryInfo(long[] freeBytes, long[] totalBytes);
 
-    /** Asks for a number that no other stream of the process has, nor will have. */
+    /** Asks for a stream's number, which no other stream of the process has or will have. */
     int streamId(long[] id, long stream);
 
     /**
      * Asks whether a stream has finished, without an exception or garbage if it hasn't. Stream 0 has finished once
-     * every blocking stream has, the default ones of threads included; the question joins none of them (seen on an H200
-     * with driver 580).
+     * every blocking stream has, including the default streams of threads; the question doesn't make these streams wait
+     * for each other (seen on an H200 with driver 580).
      */
     int queryStream(long stream);
 
-    /** Makes an event that keeps no time. */
+    /** Makes an event without timing. */
     int createEvent(long[] event);
 
     int destroyEvent(long event);
@@ -85,7 +87,10 @@ public interface CudaCalls {
     /** Answers whether {@link #recordContext} works, which needs JDK 22 and a driver for CUDA 12.5. */
     boolean recordsContexts();
 
-    /** Records an event behind the work so far of any context. It fails, and ends a capture, if there is one there. */
+    /**
+     * Records an event behind all work so far of the given context. If a stream of the context is being captured, the
+     * call fails and ends the capture.
+     */
     int recordContext(long event, long context);
 
     /** Asks whether what an event marks has finished, without an exception or garbage if it hasn't. */

@@ -5,10 +5,13 @@ import jcuda.driver.CUresult;
 import jcuda.driver.CUstreamCaptureStatus;
 import jcuda.runtime.cudaError;
 
-/** A CUDA context, its device, and the captures that our work must not disturb. Safe for any number of threads. */
+/**
+ * This record has a CUDA context, its device, and the captures that our calls must not disturb. Safe for any number of
+ * threads.
+ */
 public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptures captures) {
 
-    /** The memory that a device reports, in bytes. */
+    /** This record has the memory that a device reports, in bytes. */
     public record Memory(long freeBytes, long totalBytes) {}
 
     /** Asks the context's device for its memory. */
@@ -22,7 +25,7 @@ public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptur
         return new Memory(freeBytes[0], totalBytes[0]);
     }
 
-    /** Makes the exception to be thrown when the device has no more memory. */
+    /** Makes the exception for a device that has no more memory. */
     DeviceOutOfMemoryException outOfMemory(final String call, final int code, final long wantedBytes) {
         final Memory memory = memory();
         return DeviceOutOfMemoryException.ofDevice(
@@ -32,7 +35,10 @@ public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptur
                 call + ": " + CUresult.stringFor(code) + " (" + code + ")");
     }
 
-    /** Answers this or another context, for its work to be marked; the device doesn't matter for that. */
+    /**
+     * Answers the context of a handle, so that its work can be marked; another context gets this context's device,
+     * which marks don't use.
+     */
     CudaContext other(final long otherHandle) {
         return otherHandle == handle ? this : new CudaContext(calls, otherHandle, device, captures);
     }
@@ -45,7 +51,10 @@ public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptur
         ContextScope.leave(calls, entered);
     }
 
-    /** Answers whether a stream of this current context is captured; 0 stands for all that block. */
+    /**
+     * Answers whether a stream of this context, which must be current, is captured; stream 0 stands for all blocking
+     * streams.
+     */
     boolean isCapturing(final long stream) {
         final int[] status = CallScratch.get().status;
         final int code = calls.captureStatus(status, stream);

@@ -5,17 +5,17 @@ import jcuda.driver.CUresult;
 import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
-/** Functions that make exceptions of codes, and one exception of several. Safe for any number of threads. */
+/** These functions make exceptions of codes, and one exception of several. Safe for any number of threads. */
 public final class CudaFailures {
 
     private CudaFailures() {}
 
-    /** Makes the exception for a call of the driver, by the driver's names; null if the call worked. */
+    /** Makes the exception for a call of the driver, with the driver's name of the code; null if the call worked. */
     static @Nullable CudaFailureException of(final String call, final int code) {
         return code == CudaCalls.SUCCESS ? null : new CudaFailureException(call, code, CUresult.stringFor(code));
     }
 
-    /** Does a step and answers what it failed with; null if it worked. */
+    /** Runs a step and answers the exception that it threw; null if the step worked. */
     static @Nullable CudaFailureException of(final Runnable step) {
         try {
             step.run();
@@ -25,7 +25,7 @@ public final class CudaFailures {
         }
     }
 
-    /** Throws if a call of the driver failed. The driver keeps no last error that would have to be cleared. */
+    /** Throws if a call of the driver failed. The driver keeps no last error that would need to be cleared. */
     public static void check(final String call, final int code) {
         if (code != CudaCalls.SUCCESS) {
             throw new CudaFailureException(call, code, cudaError.stringFor(code));

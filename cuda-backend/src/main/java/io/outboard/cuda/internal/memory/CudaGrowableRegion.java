@@ -13,18 +13,19 @@ import jcuda.driver.CUresult;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A region of device memory that grows in place, by the driver's virtual memory calls. Each piece is created and mapped
- * by itself, since the driver maps and unmaps only what was created in one go. So a piece can move to other addresses,
- * of which there are 16 times as many as the device has memory.
+ * This class is a region of device memory that grows in place, by the driver's virtual memory calls. Each piece is
+ * created and mapped by itself, since the driver maps and unmaps only whole allocations. So a piece can move to other
+ * addresses in the region, of which there are up to 16 times as many as bytes of device memory.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: a piece of up to 128 MiB takes 40 microseconds to move, less
  * to add together with others, and 30 to give back; only {@link #close} waits for the device. When the device has no
- * more memory, {@link DeviceOutOfMemoryException}.
+ * more memory, {@link DeviceOutOfMemoryException} is thrown.
  *
- * <p>Such memory belongs to no context: it outlives the one that it was made for. It can't be shared by {@code
- * cudaIpcGetMemHandle}, and other devices see it only if they are {@linkplain #show told}; copies between devices work.
+ * <p>The memory belongs to no context, and outlives the context for which it was made. The memory can't be shared by
+ * {@code cudaIpcGetMemHandle}, and other devices may use it only after {@link #show}; copies between devices always
+ * work.
  */
-// A scope is used by being open.
+// A scope takes effect while it is open, so its variable is never read.
 @SuppressWarnings("try")
 final class CudaGrowableRegion extends PiecedRegion {
 
@@ -33,7 +34,7 @@ final class CudaGrowableRegion extends PiecedRegion {
     private final VirtualMemoryCalls memory;
     private final CudaContext context;
 
-    /** The devices that read and write the memory, its own among them. */
+    /** The devices that may read and write the memory, including the region's own. */
     private final SortedSet<Integer> devices;
 
     private boolean gone;
@@ -93,14 +94,15 @@ final class CudaGrowableRegion extends PiecedRegion {
                 CudaFailures.check(
                         CudaFailures.of("cuMemMap", memory.map(address + i * pieceBytes, nextBytes, handles[i])));
             }
-            // This is done once for all pieces: one alone takes 43 microseconds, 29 of them here (H100, 2026-11-27).
+            // Access is given once for all pieces, because adding a single piece takes 43 microseconds, 29 of them in
+            // this call (H100, 2026-11-27).
             CudaFailures.check(showToAll(address, bytes));
             for (; added < handles.length; added++) {
                 final long doneBytes = added * pieceBytes;
                 addPiece(address + doneBytes, Math.min(pieceBytes, bytes - doneBytes), handles[added]);
             }
         } finally {
-            // The caller learns of the first failure. It does no harm to unmap what couldn't be mapped.
+            // The caller gets the first failure. Unmapping a piece that couldn't be mapped does no harm.
             if (added < handles.length) {
                 for (int i = 0; i < handles.length && handles[i] != 0; i++) {
                     if (i < added) {
@@ -161,7 +163,10 @@ final class CudaGrowableRegion extends PiecedRegion {
         }
     }
 
-    /** Moves pieces until a call fails, and gives access at last; if that fails, all return to where they were. */
+    /**
+     * Moves pieces until a call fails, and then gives devices access to the moved pieces; if that fails, all pieces
+     * return to their old addresses.
+     */
     private void moveBehind(final long[] begins, final int count) {
         final long first = region().address() + endBytes();
         long to = first;
@@ -194,7 +199,7 @@ final class CudaGrowableRegion extends PiecedRegion {
         CudaFailures.check(CudaFailures.first(failure, refused));
     }
 
-    /** Maps a piece where it was. If even that fails, its memory goes back to the device. */
+    /** Maps a piece at its old address. If even that fails, the piece's memory goes back to the device. */
     private void putBack(final long address, final long bytes, final long handle) {
         if (map(address, bytes, handle) == null) {
             if (showToAll(address, bytes) == null) {
@@ -206,7 +211,7 @@ final class CudaGrowableRegion extends PiecedRegion {
         memory.release(handle);
     }
 
-    /** Does a step unless a capture is under way; none begins meanwhile, either. */
+    /** Runs a step unless a capture is under way; no capture begins during the step. */
     private void apart(final Runnable step) {
         if (context.captures().enter()) {
             try {
@@ -217,9 +222,12 @@ final class CudaGrowableRegion extends PiecedRegion {
         }
     }
 
-    // Who sees it
+    // The methods below give devices access to the memory.
 
-    /** Shows memory to all devices. A peer that can't see it is forgotten: else there would be no memory at all. */
+    /**
+     * Gives all devices access to memory. A peer device whose access fails is forgotten, because otherwise the region
+     * would get no memory at all.
+     */
     private @Nullable CudaFailureException showToAll(final long address, final long bytes) {
         for (final int each : List.copyOf(devices)) {
             final CudaFailureException failure = setAccess(address, bytes, each, true);
@@ -234,7 +242,10 @@ final class CudaGrowableRegion extends PiecedRegion {
         return null;
     }
 
-    /** Lets another device read and write all memory, now and later. If CUDA fails, it sees as little as can be. */
+    /**
+     * Lets another device read and write all memory, now and later. If CUDA fails, access is taken away again, as far
+     * as possible.
+     */
     synchronized void show(final int peer) {
         if (!gone && !devices.contains(peer)) {
             final CudaFailureException failure = setAccess(peer, true);
@@ -246,7 +257,10 @@ final class CudaGrowableRegion extends PiecedRegion {
         }
     }
 
-    /** Hides the memory from a device that isn't the region's own. If CUDA fails, it may still see some. */
+    /**
+     * Hides the memory from a device that isn't the region's own. If CUDA fails, the device may still have access to
+     * some pieces.
+     */
     synchronized void hide(final int peer) {
         if (!gone && peer != context.device() && devices.remove(peer)) {
             CudaFailures.check(setAccess(peer, false));
@@ -266,7 +280,7 @@ final class CudaGrowableRegion extends PiecedRegion {
         return CudaFailures.of("cuMemSetAccess", memory.setAccess(address, bytes, peer, access));
     }
 
-    // Its end
+    // The methods below end the region.
 
     /** Gives memory and addresses back. If CUDA fails, the region is closed, and a further call tries the rest. */
     @Override
@@ -278,7 +292,7 @@ final class CudaGrowableRegion extends PiecedRegion {
         return gone;
     }
 
-    /** Gives memory back whose context, and with it all work, is gone. */
+    /** Gives memory back after the end of the context, whose work has ended, too, so nothing is waited for. */
     void contextEnded() {
         giveBack(false);
     }
@@ -288,9 +302,10 @@ final class CudaGrowableRegion extends PiecedRegion {
         if (gone) {
             return;
         }
-        // It isn't put off during a capture: the program itself asks, and nobody can wait for the capture's end.
+        // The step isn't put off during a capture, because the program itself asks for it, and can't wait for the
+        // capture's end.
         context.captures().guarded(() -> {
-            // A broken context works no more, and its memory must go all the same.
+            // A broken context does no work, and its memory must be given back nevertheless.
             CudaFailureException failure = waits && committedBytes() > 0 ? CudaFailures.of(this::synchronize) : null;
             final long[] begins = pieces().stream().mapToLong(Long::longValue).toArray();
             failure = CudaFailures.first(failure, unmapAndRelease(begins, begins.length));

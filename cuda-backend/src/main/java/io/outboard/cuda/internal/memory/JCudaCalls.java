@@ -23,13 +23,14 @@ import jcuda.runtime.cudaError;
  */
 public class JCudaCalls implements CudaCalls {
 
-    /** CUDA's codes are below this, but for one that releases before 4.1 had. */
+    /** The limit of CUDA's codes, except for one code of releases before 4.1. */
     private static final int CODE_LIMIT = 10_000;
 
-    /** Loads JCuda's native library; {@link NativeLibrary} knows the {@link LinkageError}s of a failure. */
+    /** Loads JCuda's native library; {@link NativeLibrary} explains the {@link LinkageError}s of a failure. */
     JCudaCalls() {
         JCuda.initialize();
-        // A JCuda with other members is to be found now, and not at the first take. That takes a millisecond.
+        // A JCuda with other members must be detected now, and not at the first allocation. The check takes a
+        // millisecond.
         DevicePointers.pointerTo(0);
         UncheckedCalls.initialize();
     }
@@ -43,7 +44,7 @@ public class JCudaCalls implements CudaCalls {
         }
     }
 
-    /** A call that captures nothing, so that it makes no garbage. */
+    /** This interface is a call whose lambda captures nothing, and so makes no garbage. */
     private interface ScratchCall {
         int call(CallScratch scratch);
     }
@@ -96,7 +97,7 @@ public class JCudaCalls implements CudaCalls {
         return ask(() -> JCuda.cudaMemGetInfo(freeBytes, totalBytes));
     }
 
-    /** {@inheritDoc} With exceptions on, JCuda throws the error, and clears it all the same. */
+    /** {@inheritDoc} With exceptions on, JCuda throws the error, and clears it nevertheless. */
     @Override
     public void clearLastError() {
         ask(JCuda::cudaGetLastError);
@@ -147,7 +148,7 @@ public class JCudaCalls implements CudaCalls {
         context[0] = 0;
         int code = ask(() -> JCudaDriver.cuDevicePrimaryCtxGetState(handle, new int[1], active));
         if (code == SUCCESS && active[0] != 0) {
-            // The driver only tells which it is to those who retain it.
+            // The driver tells the primary context's handle only to a caller that retains the context.
             code = ask(() -> JCudaDriver.cuDevicePrimaryCtxRetain(result, handle));
             if (code == SUCCESS) {
                 context[0] = DevicePointers.handle(result);
@@ -244,7 +245,7 @@ public class JCudaCalls implements CudaCalls {
         return ask(() -> JCudaDriver.cuThreadExchangeStreamCaptureMode(mode));
     }
 
-    /** Finds the code behind an exception, whose message is the code's name and nothing else. This is slow. */
+    /** Finds the code behind an exception, whose message is the code's name and nothing else. The search is slow. */
     static int codeOf(final CudaException exception) {
         final String name = exception.getMessage();
         for (int code = 1; code < CODE_LIMIT; code++) {

@@ -11,13 +11,14 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * These are the driver's virtual memory calls over memory that another process lends. What they create is leased and
- * imported; what they release goes back to the lender. The driver itself does the rest, such as mapping.
+ * This class makes the driver's virtual memory calls on memory that another process lends. Created memory is leased and
+ * imported; released memory goes back to the lender. The driver itself does the rest, such as mapping.
  *
  * <p>A lease stays on the lender's ledger until the driver has let go of its memory, so memory that a failing driver
  * keeps isn't lent again.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: two messages for a lease, and what the lender's device needs.
+ * <p>Thread-safety: safe for any number of threads. Cost: two messages for a lease, and the time of the lender's
+ * device.
  */
 public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
 
@@ -28,7 +29,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
     /** Maps each handle to the number of its lease. */
     private final Map<Long, Long> numbers = new ConcurrentHashMap<>();
 
-    /** A way to the lender of a device's memory. */
+    /** This interface connects to the lender of a device's memory. */
     public interface Door {
         LeasedMemory connect(Path socket, String name, int device) throws IOException;
     }
@@ -39,7 +40,9 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
         this.leases = leases;
     }
 
-    /** Connects by the driver of this machine; it needs JDK 22 or newer, and a lender that lends to this process. */
+    /**
+     * Connects with the driver of this machine. This needs JDK 22 or newer, and a lender that lends to this process.
+     */
     public static LeasedMemory connect(final Path socket, final String name, final int device) throws IOException {
         return over(
                 DriverLibrary.virtualMemory().orElseThrow(LeasedMemory::missing),
@@ -55,12 +58,15 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
                         + " driver's virtual memory; this is JDK " + Runtime.version());
     }
 
-    /** A way to a lender, whatever its device. */
+    /** This interface connects to a lender of any device. */
     public interface Connector {
         Lease.Source connect() throws IOException;
     }
 
-    /** Connects by any driver to any lender; nothing stays open if there is none, or if it lends another device. */
+    /**
+     * Connects any driver to any lender; nothing stays open if there is no lender, or if the lender lends another
+     * device.
+     */
     public static LeasedMemory over(
             final VirtualMemoryCalls driver,
             final SharedMemoryCalls shared,
@@ -79,8 +85,8 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
     }
 
     /**
-     * Lender and client call a device by this name, whatever its number: as much of its UUID as a message has room for,
-     * such as {@code cuda:8f3a6f2c-1d5e-4b8a-9c07}. {@code nvidia-smi -L} shows all of it.
+     * Returns the name by which lender and client call a device, whatever its number: as much of the device's UUID as a
+     * message has room for, such as {@code cuda:8f3a6f2c-1d5e-4b8a-9c07}. {@code nvidia-smi -L} shows the whole UUID.
      */
     public static String nameOf(final SharedMemoryCalls calls, final int device) {
         final byte[] uuid = new byte[SharedMemoryCalls.UUID_BYTES];
@@ -91,7 +97,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
                 + hex.substring(16, 20);
     }
 
-    /** Answers how much more may be leased, including what others have now. */
+    /** Answers how much more may be leased, including what other clients have now. */
     public long availableBytes() {
         return leases.quotaLeftBytes();
     }
@@ -104,7 +110,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
         leases.removeUser(user);
     }
 
-    /** {@inheritDoc} The larger one of driver and lender will do, since both are powers of two. */
+    /** {@inheritDoc} The larger unit of driver and lender serves for both, since both units are powers of two. */
     @Override
     public int granularity(final long[] bytes, final int device) {
         final int code = driver.granularity(bytes, device);
@@ -158,14 +164,14 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
         return releaseAll(new long[] {handle}, 1);
     }
 
-    /** {@inheritDoc} The lender is told of all of them at once. */
+    /** {@inheritDoc} The lender is told of all released leases at once. */
     @Override
     public int releaseAll(final long[] handles, final int count) {
         final long[] released = new long[count];
         int releasedCount = 0;
         int code = CudaCalls.SUCCESS;
         for (int i = 0; i < count; i++) {
-            // This comes before the release, after which the driver may use the handle again.
+            // The number is removed before the release, because the driver may reuse the handle afterwards.
             final Long number = numbers.remove(handles[i]);
             final int next = driver.release(handles[i]);
             if (next == CudaCalls.SUCCESS && number != null) {
@@ -184,7 +190,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
         return driver.freeAddresses(address, sizeBytes);
     }
 
-    /** Ends the connection; the lender takes what is leased still off its ledger. Idempotent. */
+    /** Ends the connection; the lender then takes the remaining leases off its ledger. Idempotent. */
     @Override
     public void close() {
         leases.close();

@@ -6,19 +6,19 @@ import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Loads JCuda and its native library when a device is asked for, and says in one line why that fails, or why there is
- * no device. Safe for any number of threads.
+ * This class loads JCuda and its native library when a device is requested, and says in one line why the loading fails,
+ * or why there is no device. Safe for any number of threads.
  *
  * <p>JCuda's static initialiser looks on {@code java.library.path}, then unpacks its library from the class path into
- * {@code java.io.tmpdir}, unless a file of that name is there already; a damaged file is thus never replaced. What it
- * throws the first time is an {@link UnsatisfiedLinkError} with a page of text, and every later time, since the class
- * stays broken, a {@link NoClassDefFoundError}.
+ * {@code java.io.tmpdir}, unless a file of that name is there already; a damaged file is thus never replaced. The first
+ * failure is an {@link UnsatisfiedLinkError} with a page of text; every later failure, since the class stays broken, is
+ * a {@link NoClassDefFoundError}.
  */
 public final class NativeLibrary {
 
     private static final int REASON_LIMIT = 300;
 
-    /** If two threads load at once, each sets it; either value is as good. */
+    /** The calls of a loaded library. If two threads load at once, each sets the field; either value is as good. */
     private static volatile @Nullable CudaCalls loaded;
 
     private NativeLibrary() {}
@@ -37,7 +37,10 @@ public final class NativeLibrary {
         return calls;
     }
 
-    /** Loads the driver's part, too. That needs a device: without one JCuda's class would stay broken. */
+    /**
+     * Loads the library, and JCuda's class for the driver, too. The class needs a device: without one, it would stay
+     * broken.
+     */
     public static CudaCalls loadDriver() {
         final CudaCalls calls = load();
         deviceCount(calls);
@@ -49,7 +52,7 @@ public final class NativeLibrary {
         }
     }
 
-    /** Counts devices, of which there is one at least; else it throws a {@link CudaUnavailableException}. */
+    /** Counts devices, or throws a {@link CudaUnavailableException} if there is none. */
     public static int deviceCount(final CudaCalls calls) {
         final int[] count = new int[1];
         final int code = calls.deviceCount(count);
@@ -63,13 +66,13 @@ public final class NativeLibrary {
         return count[0];
     }
 
-    /** Says, for an error, that the environment hides devices; empty if it hides none. */
+    /** Returns a remark for an error message that the environment hides devices; empty if it hides none. */
     public static String hiddenDevices() {
         final String visible = System.getenv("CUDA_VISIBLE_DEVICES");
         return visible == null ? "" : "; CUDA_VISIBLE_DEVICES=" + visible + " hides all others";
     }
 
-    /** Makes the exception to be thrown instead of an error. */
+    /** Makes the exception that is thrown instead of an error. */
     public static CudaUnavailableException unavailable(final LinkageError error) {
         return new CudaUnavailableException(messageFor(error), error);
     }

@@ -8,9 +8,9 @@ import java.util.function.IntSupplier;
 import jcuda.driver.CUstreamCaptureMode;
 
 /**
- * Knows which streams are being captured into graphs, as far as the facade has begun the captures, and guards captures
- * against calls that break them. These calls wait for the device, or record or query events; one that runs during the
- * driver's begin of a capture can even crash the process.
+ * This class knows which streams are being captured into graphs, as far as the facade has begun the captures, and
+ * guards captures against calls that break them. These calls wait for the device, or record or query events; one that
+ * runs during the driver's begin of a capture can even crash the process.
  *
  * <pre>
  *   the capture:  announce; wait until those inside have left; the driver's begin ... the driver's end; withdraw

@@ -8,28 +8,32 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * Finds out what has finished by synchronising contexts, for drivers and JDKs that can't mark all work of one. A mark
- * is a ticket: the tickets given so far are done once a synchronisation that began after them has returned.
+ * This class finds out what has finished by synchronising contexts, for drivers and JDKs that can't mark all work of a
+ * context. A mark is a ticket: the tickets given so far are done once a synchronisation that began after them has
+ * returned.
  *
- * <p>On an idle device a synchronisation takes a microsecond, so the thread that takes a ticket does it. The default
- * stream tells whether the device is idle, but it only knows of streams that block. If a synchronisation took long
- * nevertheless, other streams are at work: for some time a thread of our own synchronises, which ends after some
- * seconds without work.
+ * <p>On an idle device a synchronisation takes a microsecond, so the thread that takes a ticket synchronises by itself.
+ * The default stream tells whether the device is idle, but only knows of blocking streams. If a synchronisation took
+ * long nevertheless, other streams are at work: for some time, only a thread of our own synchronises, which ends after
+ * some seconds without work.
  *
  * <p>Safe for any number of threads.
  */
 final class Synchronizer implements Runnable {
 
-    /** On an idle device it takes less: 90 microseconds at p99.9, beside threads that launch (H100, 2026-11-22). */
+    /**
+     * The time of a synchronisation from which on the device isn't taken for idle. On an idle device, a synchronisation
+     * took 90 microseconds at p99.9, beside threads that launch (H100, 2026-11-22).
+     */
     private static final long LONG_NANOS = 100_000;
 
     private static final long FIRST_DOUBT_NANOS = 100_000_000L;
     private static final long LAST_DOUBT_NANOS = 1_600_000_000L;
 
-    /** The thread waits for work for so long before it ends. */
+    /** The time for which the thread waits for work before it ends. */
     private static final long IDLE_SECONDS = 5;
 
-    /** The thread looks at these intervals whether a capture has ended. */
+    /** The interval at which the thread looks whether a capture has ended. */
     private static final long CAPTURE_PAUSE_NANOS = 1_000_000;
 
     private final Supplier<ContextMarks[]> contexts;
@@ -38,12 +42,14 @@ final class Synchronizer implements Runnable {
     private final AtomicLong given = new AtomicLong();
     private final AtomicLong done = new AtomicLong();
 
-    /** Tickets up to here that aren't done have failed, with the code in {@link #failure}. */
+    /**
+     * The last failed ticket: tickets up to this one that aren't done have failed, with the code in {@link #failure}.
+     */
     private volatile long failed;
 
     private volatile int failure = CudaCalls.SUCCESS;
 
-    /** The default stream isn't believed before this time. Races do no harm. */
+    /** The time until which the default stream isn't asked whether the device is idle. Races do no harm. */
     private volatile long doubtEnd = System.nanoTime();
 
     private volatile long doubtNanos = FIRST_DOUBT_NANOS;
@@ -64,7 +70,7 @@ final class Synchronizer implements Runnable {
     }
 
     private static Thread newThread(final Runnable work) {
-        // It inherits nothing from the caller's thread.
+        // The thread inherits nothing from the caller's thread.
         final Thread thread = new Thread(null, work, "outboard-synchronizer", 0, false);
         thread.setContextClassLoader(null);
         thread.setDaemon(true);
@@ -128,7 +134,7 @@ final class Synchronizer implements Runnable {
             if (answer == ContextMarks.CAPTURED) {
                 return false;
             }
-            // Other contexts that are broken do no work any more.
+            // A failure of another context is ignored, because a broken context does no more work.
             code = each == all[0] ? answer : code;
         }
         if (code == CudaCalls.SUCCESS) {
@@ -153,7 +159,7 @@ final class Synchronizer implements Runnable {
         }
     }
 
-    /** Synchronises on the thread, which has the monitor while it is in a context. */
+    /** Synchronises on our own thread, which holds the monitor while it is in a context. */
     private synchronized boolean synchronizeGuarded() {
         if (thread.isShutdown() || !captures.enter()) {
             return false;
@@ -165,12 +171,12 @@ final class Synchronizer implements Runnable {
         }
     }
 
-    /** Does something while the thread is in no context. */
+    /** Runs an action while our own thread is in no context. */
     synchronized void whileResting(final Runnable action) {
         action.run();
     }
 
-    /** Ends the thread, since the context is gone, with all work. */
+    /** Ends the thread, since the context and all its work are gone. */
     void end() {
         thread.shutdown();
     }

@@ -10,23 +10,26 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
 /**
- * JCuda's questions whether something has finished, without its check of the answer. To JCuda "not ready" is an error:
- * with its exceptions on, which is the program's business, each poll of an event took 24 us and left 36 KB of garbage.
+ * This class asks JCuda whether something has finished, without JCuda's check of the answer. To JCuda "not ready" is an
+ * error: with JCuda's exceptions on, which the program decides, each poll of an event took 24 us and left 36 KB of
+ * garbage.
  *
- * <p>The native methods behind the public ones are private; method handles reach them on the terms on which
- * {@link DevicePointers} reaches fields. Safe for any number of threads.
+ * <p>The native methods behind the public ones are private; method handles reach them under the same conditions under
+ * which {@link DevicePointers} reaches fields. Safe for any number of threads.
  */
 final class UncheckedCalls {
 
-    // A handle doesn't initialise its class before it is called: JCudaDriver can't be without a driver.
+    // A handle doesn't initialise its class before it is called, as JCudaDriver can't be initialised without a driver.
     private static final MethodHandle QUERY_EVENT = find(JCudaDriver.class, "cuEventQueryNative", CUevent.class);
     private static final MethodHandle QUERY_STREAM = find(JCudaDriver.class, "cuStreamQueryNative", CUstream.class);
 
     private UncheckedCalls() {}
 
-    /** Finds the functions, or throws a {@link LinkageError} if this JCuda hasn't got them or keeps them closed. */
+    /**
+     * Finds the functions, or throws a {@link LinkageError} if this JCuda lacks them or doesn't let them be reached.
+     */
     static void initialize() {
-        // The call of any static method runs the initialiser; nothing else is wanted here.
+        // The call of any static method runs the class's initialiser, which finds the functions.
     }
 
     static int queryEvent(final CUevent event) {
@@ -45,7 +48,7 @@ final class UncheckedCalls {
         }
     }
 
-    /** Finds a function of JCuda's that takes one object and returns a code, from below its check. */
+    /** Finds a native function of JCuda that takes one object and returns a code, without JCuda's check. */
     static MethodHandle find(
             final Class<?> owner, final String name, final Class<? extends NativePointerObject> parameter) {
         try {

@@ -16,27 +16,28 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
 /**
- * The driver's functions that have to do with device memory, as {@code java.lang.foreign} binds them: a handle or an
- * address is a long, and a function writes its result to a segment of 8 bytes. TornadoVM's CUDA backend binds them so,
- * in {@code uk.ac.manchester.tornado.drivers.cuda.ffm.CUDADriverAPI}, and the agent redirects its calls to here. This
- * class is for JDK 22 and newer.
+ * This class has the driver's functions for device memory, as {@code java.lang.foreign} binds them: a handle or an
+ * address is a long, and a function writes its result to a segment of 8 bytes. TornadoVM's CUDA backend binds them in
+ * this way, in {@code uk.ac.manchester.tornado.drivers.cuda.ffm.CUDADriverAPI}, and the agent redirects its calls to
+ * this class. This class is for JDK 22 and newer.
  *
  * <p>Algorithm: each function calls that of the same name of {@code io.outboard.cuda.OutboardDriver}, over the same
- * pools. A thread's context is remembered, so functions that make, choose and end contexts are here, too, and so are
- * captures of streams into graphs. JCuda must be on the class path, with its native library.
+ * pools. A thread's context is remembered, so this class also has the functions that make, choose and end contexts, and
+ * those that capture streams into graphs. JCuda must be on the class path, with its native library.
  *
- * <p>Each function answers a code: exceptions are for programs that call JCuda. It first sets its segment to 0, so a
- * wrong segment is refused before anything is allocated or made: by {@link IndexOutOfBoundsException} if it is smaller
- * than 8 bytes, {@link NullPointerException} if it is null, {@link IllegalArgumentException} if it can't be written,
- * {@link IllegalStateException} if its arena is closed, {@link WrongThreadException} if it is another thread's.
+ * <p>Each function answers a code: exceptions are for programs that call JCuda. A function first sets its segment to 0,
+ * so a wrong segment is refused before anything is allocated or made: by {@link IndexOutOfBoundsException} if the
+ * segment is smaller than 8 bytes, {@link NullPointerException} if it is null, {@link IllegalArgumentException} if it
+ * can't be written, {@link IllegalStateException} if its arena is closed, {@link WrongThreadException} if it belongs to
+ * another thread.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: that of OutboardDriver's functions, an object of JCuda's, and
- * after a choice of the context one question to the driver. When memory runs out, the code is {@code
- * CUDA_ERROR_OUT_OF_MEMORY}, as there.
+ * <p>Thread-safety: safe for any number of threads. Cost: that of OutboardDriver's functions, one object of JCuda, and
+ * after a choice of the context one question to the driver. When memory runs out, the code is
+ * {@code CUDA_ERROR_OUT_OF_MEMORY}.
  */
 public final class ForeignDriver {
 
-    /** It isn't OutboardDriver's, where a program may have turned exceptions on. */
+    /** The facade, which isn't OutboardDriver's, because a program may have turned exceptions on there. */
     private static final Facade FACADE = Facade.ofDriver(ContextPools.ofProcess(OutboardOptions::ofProperties));
 
     private ForeignDriver() {}
@@ -101,7 +102,7 @@ public final class ForeignDriver {
     }
 
     private static int set(final MemorySegment result, final NativePointerObject made, final int code) {
-        // JCuda leaves in its object on failure whatever was on its stack.
+        // After a failure, JCuda leaves an arbitrary value of its stack in the object.
         result.set(JAVA_LONG_UNALIGNED, 0, code == 0 ? DevicePointers.handle(made) : 0);
         return code;
     }

@@ -16,8 +16,8 @@ import java.util.NoSuchElementException;
 import java.util.Optional;
 
 /**
- * Makes those calls of the driver that JCuda can't make, by {@code java.lang.foreign}, for JDK 22 and newer. The driver
- * reads these structures, in bytes ({@code cuda.h} of CUDA 12, unchanged in 13):
+ * This class makes those calls of the driver that JCuda can't make, by {@code java.lang.foreign}, for JDK 22 and newer.
+ * The driver reads these structures, in bytes ({@code cuda.h} of CUDA 12, unchanged in 13):
  *
  * <pre>{@code
  *   CUmemAllocationProp, 32 bytes                              CUmemAccessDesc, 12 bytes
@@ -29,17 +29,17 @@ import java.util.Optional;
  *   24  byte  allocFlags: all 0
  * }</pre>
  *
- * <p>The device's number is the same to the runtime and to the driver. Whether the functions load is found out once.
- * Safe for any number of threads.
+ * <p>The device's number is the same to the runtime and to the driver. Whether the functions load is checked once. Safe
+ * for any number of threads.
  */
 public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCalls {
 
     private static final String NAME = "libcuda.so.1";
 
-    /** Memory that stays in this process has this kind of handle. */
+    /** The kind of handle of memory that stays in this process. */
     private static final int NO_HANDLE = 0;
 
-    /** Memory that others map has this one: a POSIX file descriptor. */
+    /** The kind of handle of memory that other processes map, a POSIX file descriptor. */
     private static final int DESCRIPTOR = 1;
 
     private static final int GRANULARITY_MINIMUM = 0;
@@ -47,7 +47,10 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
     private static final int LOCATION_DEVICE = 1;
     private static final int READ_AND_WRITE = 3;
 
-    /** The functions are constants, so that calls are compiled. This class loads if the driver has them all. */
+    /**
+     * This class has the functions as constants, so that calls are compiled. The class loads if the driver has all
+     * functions.
+     */
     static final class Functions {
 
         @SuppressWarnings("restricted")
@@ -89,7 +92,7 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
         int call() throws Throwable;
     }
 
-    /** A downcall whose first parameter is where its result goes. */
+    /** This interface is a downcall whose first parameter is the place of its result. */
     private interface ResultCall {
         int call(MemorySegment result, Arena arena) throws Throwable;
     }
@@ -136,7 +139,10 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
         return LOADED ? Optional.of(new DriverLibrary(DESCRIPTOR)) : Optional.empty();
     }
 
-    /** Answers the fastest calls of CUDA: JCuda's, where the driver is older than 12.5. */
+    /**
+     * Answers the fastest calls of CUDA, which are JCuda's where the driver is older than 12.5 or the functions don't
+     * load.
+     */
     static JCudaCalls calls() {
         return LOADED && Functions.LIBRARY.find("cuCtxRecordEvent").isPresent() ? new ForeignCalls() : new JCudaCalls();
     }
@@ -221,12 +227,12 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
         final long[] result = new long[1];
         final int code =
                 call(result, (segment, arena) -> (int) Functions.EXPORT.invokeExact(segment, handle, DESCRIPTOR, 0L));
-        // The driver writes its low half, and little-endian is the only order that it knows.
+        // The driver writes an int into the low half, as little-endian is its only byte order.
         descriptor[0] = code == CudaCalls.SUCCESS ? (int) result[0] : descriptor[0];
         return code;
     }
 
-    /** The driver takes the descriptor itself where it declares a pointer. */
+    /** The driver expects the descriptor itself in the parameter that is declared as a pointer. */
     @Override
     public int importDescriptor(final long[] handle, final int descriptor) {
         return call(handle, (result, arena) ->
@@ -238,7 +244,7 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
         return call(() -> (int) Functions.CLOSE.invokeExact(descriptor));
     }
 
-    /** All other fields are 0, as an arena's memory is. */
+    /** Makes the properties of an allocation. All fields that aren't set are 0, as an arena's memory is. */
     private MemorySegment propertiesOf(final int device, final Arena arena) {
         final MemorySegment properties = arena.allocate(32, ADDRESS.byteAlignment());
         properties.set(JAVA_INT, 0, PINNED);

@@ -9,13 +9,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Makes the calls that a pool makes often by {@code java.lang.foreign}, and the others by JCuda, which takes 0.1 to 0.2
- * microseconds for what the driver says in 0.04 (H100, driver 580, 2026-11-27). It needs JDK 22, and a driver for CUDA
- * 12.5. It makes no garbage, but for a segment of 8 bytes for each thread, virtual ones, too.
+ * This class makes the calls that a pool makes often by {@code java.lang.foreign}, and the others by JCuda, which takes
+ * 0.1 to 0.2 microseconds for an answer that the driver gives in 0.04 (H100, driver 580, 2026-11-27). The class needs
+ * JDK 22, and a driver for CUDA 12.5. Calls make no garbage, except for a segment of 8 bytes for each thread, virtual
+ * threads included.
  */
 final class ForeignCalls extends JCudaCalls {
 
-    // These are constants, so that calls are compiled.
+    // The handles are constants, so that calls are compiled.
     private static final MethodHandle CURRENT_CONTEXT = function("cuCtxGetCurrent", ADDRESS);
     private static final MethodHandle STREAM_CONTEXT = function("cuStreamGetCtx", JAVA_LONG, ADDRESS);
     private static final MethodHandle STREAM_ID = function("cuStreamGetId", JAVA_LONG, ADDRESS);
@@ -23,19 +24,22 @@ final class ForeignCalls extends JCudaCalls {
     private static final MethodHandle RECORD_CONTEXT = function("cuCtxRecordEvent", JAVA_LONG, JAVA_LONG);
     private static final MethodHandle QUERY_EVENT = function("cuEventQuery", JAVA_LONG);
 
-    /** The driver puts an answer, of 8 bytes or 4, here. */
+    /** The memory into which the driver writes an answer of 8 or 4 bytes. */
     private static final ThreadLocal<MemorySegment> ANSWER =
             ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(JAVA_LONG));
 
-    /** JCuda's class of the driver is loaded. A thread that doesn't see it loads it again, which does nothing. */
+    /**
+     * Tells whether JCuda's class for the driver is loaded. A thread that doesn't see the field set loads the class
+     * again, which does nothing.
+     */
     private boolean isDriverLoaded;
 
-    /** A question that captures nothing, so that it makes no garbage. */
+    /** This interface is a question whose lambda captures nothing, and so makes no garbage. */
     private interface Question {
         int ask(long first, long second, MemorySegment answer) throws Throwable;
     }
 
-    /** Asks a question; the answer is 0 where there is none. */
+    /** Asks a question; the answer is 0 if the driver gives none. */
     private static int ask(final Question question, final long first, final long second, final long[] answer) {
         final MemorySegment segment = ANSWER.get();
         segment.set(JAVA_LONG, 0, 0);
@@ -48,7 +52,9 @@ final class ForeignCalls extends JCudaCalls {
         }
     }
 
-    /** {@inheritDoc} JCuda makes the first call, so that its library, if broken, is found when a device opens. */
+    /**
+     * {@inheritDoc} JCuda makes the first call, so that a broken library of JCuda is detected when a device is opened.
+     */
     @Override
     public int currentContext(final long[] context) {
         if (!isDriverLoaded) {
