@@ -4,48 +4,59 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * The allocators that kernels can call in an in-kernel heap. Each is a header of CUDA C++, see {@link DeviceHeaders},
- * and PTX to link kernels with, see {@link KernelModule#link}; with and without requests of one warp served by one
- * claim.
+ * These are the allocators that kernels can call in an in-kernel heap. Each allocator comes as a header of CUDA C++,
+ * see {@link DeviceHeaders}, and as PTX to link kernels with, see {@link KernelModule#link}; both can serve the
+ * requests of a warp by one claim or separately.
  *
- * <p>All but the first are from Vinkler and Havran 2014, sections 4 and 5; the headers say where they deviate.
- * Immutable, so safe for any number of threads.
+ * <p>All but the first and the last are from Vinkler and Havran 2014, sections 4 and 5; the headers say where they
+ * deviate. Immutable, so safe for any number of threads.
  */
 public enum DeviceAllocator {
 
     /**
-     * This one keeps free memory in bitmaps on three levels. It is the default, and the one to take unless another is
-     * known to suit. Every call ends after a number of steps that the heap's size limits, whatever other threads do. It
-     * serves the threads of a warp that come together by one claim, linked as coalesced or not. It is ours; {@code
-     * bit_malloc.cuh} says after whom.
+     * This allocator keeps free memory in bitmaps on three levels. It is the default, and the best choice unless
+     * another allocator is known to suit. Every call ends after a number of steps that the heap's size limits, whatever
+     * other threads do. The threads of a warp that allocate together are served by one claim, linked as coalesced or
+     * not. The allocator is Outboard's own; {@code bit_malloc.cuh} names its sources.
      */
     BIT_MALLOC("BitMalloc", true, Flag.FREE_BITS, true),
 
-    /** This one is a bump pointer; nothing is ever freed. */
+    /** This allocator is a bump pointer; nothing is ever freed. */
     ATOMIC_MALLOC("AtomicMalloc", false, Flag.BUMP_ONLY, false),
 
-    /** This one is a bump pointer that wraps: memory is used again without a free, whether its owner is done or not. */
+    /**
+     * This allocator is a bump pointer that wraps: memory is reused without a free, even if its owner still uses it.
+     */
     AW_MALLOC("AWMalloc", false, Flag.BUMP_ONLY, false),
 
     /**
-     * This one has a circular list of chunks; it is the paper's algorithm 3.
+     * This allocator has a circular list of chunks; it is the paper's algorithm 3.
      *
-     * <p>An allocation may take any time beside threads that allocate and free for ever: what they change may send its
-     * search through the heap again each time. The same holds while a thread is stalled in a call: in a heap that is
-     * nearly full, others may search until that thread goes on.
+     * <p>The time of an allocation has no bound while other threads allocate and free without end, because their
+     * changes may send the search through the heap again each time. The same holds while a thread is stalled in a call:
+     * in a heap that is nearly full, other threads may search until that thread goes on.
      */
     C_MALLOC("CMalloc", true, Flag.START_BITS, false),
 
-    /** This is {@link #C_MALLOC} with flag and link in one word; section 5.3. It has no bound, either. */
+    /**
+     * This allocator is {@link #C_MALLOC} with flag and link in one word; section 5.3. The time of an allocation has no
+     * bound, either.
+     */
     CF_MALLOC("CFMalloc", true, 0, false),
 
-    /** This is {@link #C_MALLOC} with start offsets for each multiprocessor; section 5.4. It has no bound, either. */
+    /**
+     * This allocator is {@link #C_MALLOC} with start offsets for each multiprocessor; section 5.4. The time of an
+     * allocation has no bound, either.
+     */
     CM_MALLOC("CMMalloc", true, Flag.START_BITS, true),
 
-    /** This is {@link #CF_MALLOC} with start offsets for each multiprocessor; section 5.4. It has no bound, either. */
+    /**
+     * This allocator is {@link #CF_MALLOC} with start offsets for each multiprocessor; section 5.4. The time of an
+     * allocation has no bound, either.
+     */
     CFM_MALLOC("CFMMalloc", true, 0, true),
 
-    /** This one is CUDA's own {@code malloc} and {@code free} in kernels, the baseline of comparisons. */
+    /** This allocator is CUDA's own {@code malloc} and {@code free} in kernels, the baseline of comparisons. */
     CUDA_MALLOC("CudaMalloc", true, 0, false);
 
     /** These bits tell the kernel that formats a heap about its allocator. */
@@ -89,7 +100,7 @@ public enum DeviceAllocator {
     }
 
     /**
-     * Answers whether a free gives anything back.
+     * Answers whether a free gives memory back.
      *
      * @return false for the two bump pointers
      */

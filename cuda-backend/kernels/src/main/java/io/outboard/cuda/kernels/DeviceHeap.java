@@ -13,27 +13,28 @@ import java.util.Objects;
 import jcuda.Pointer;
 
 /**
- * An in-kernel heap: device memory that kernels divide among their threads while they run, seen from the host.
+ * This class is an in-kernel heap, seen from the host: device memory that kernels divide among their threads while they
+ * run.
  *
  * <p>Kernels get {@link #address} or {@link #parameter} as an argument and allocate through {@code outboardMalloc}, see
  * {@link KernelModule#link}, or through the headers, see {@link DeviceHeaders}; in either way with the allocator that
- * the heap was made for. Where nothing fits they get a null pointer. {@link DeviceAllocator} lists the allocators; the
- * headers say where they are from. A heap of {@link DeviceAllocator#CUDA_MALLOC} is the driver's own: to make one
- * raises the driver's limit and uses no memory of ours; it has no {@link #statistics} and no {@link #reset}.
+ * the heap was made for. If nothing fits, kernels get a null pointer. {@link DeviceAllocator} lists the allocators; the
+ * headers name their sources. A heap of {@link DeviceAllocator#CUDA_MALLOC} is the driver's own. Making such a heap
+ * raises the driver's limit and uses no memory of Outboard's; it has no {@link #statistics} and no {@link #reset}.
  *
- * <p>Thread-safety: safe for any number of threads, as for kernels on any streams. Cost: a heap that is made, {@link
- * #reset} or asked waits for all work in its context before and after, which isn't possible while a stream is captured
- * into a graph; so does {@link #close} for a block of a pool. Tables take 2 to 3 % of the memory, 22 % with requests
- * tracked.
+ * <p>Thread-safety: safe for any number of threads, as for kernels on any streams. Cost: making a heap, {@link #reset}
+ * and {@link #statistics} wait for all work in the context before and after, which isn't possible while a stream is
+ * captured into a graph; {@link #close} waits, too, for a block of a pool. Tables take 2 to 3 % of the memory, 22 %
+ * with requests tracked.
  */
-// A scope is used by being open.
+// A scope takes effect while it is open, so its variable is never read.
 @SuppressWarnings("try")
 public final class DeviceHeap implements AutoCloseable {
 
-    /** Bytes of what {@link #parameter} points to: {@code outboard::Heap}. */
+    /** The number of bytes of {@code outboard::Heap}, which {@link #parameter} points to. */
     public static final int CONTROL_BYTES = 288;
 
-    /** A scan divides the heap into so many segments, and has a thread for each. */
+    /** The number of segments into which a scan divides the heap, with a thread for each. */
     private static final int SEGMENTS = 8192;
 
     private static final int SEGMENT_BYTES = 64;
@@ -44,7 +45,8 @@ public final class DeviceHeap implements AutoCloseable {
     private final int fragmentationUnits;
     private final int flags;
     /**
-     * Launches read this, so it lies outside of the Java heap. It is all zero for {@link DeviceAllocator#CUDA_MALLOC}.
+     * The content of {@code outboard::Heap}. Launches read the buffer, so it lies outside of the Java heap. All bytes
+     * are 0 for {@link DeviceAllocator#CUDA_MALLOC}.
      */
     private final ByteBuffer control = ByteBuffer.allocateDirect(CONTROL_BYTES).order(ByteOrder.nativeOrder());
 
@@ -58,7 +60,7 @@ public final class DeviceHeap implements AutoCloseable {
     }
 
     /**
-     * Describes a heap over memory of the caller's, which must outlast the heap and all kernels that use it.
+     * Describes a heap over the caller's memory, which must outlast the heap and all kernels that use it.
      *
      * @param address of the first byte, in device memory, a multiple of 256
      * @param sizeBytes from 64 KiB to 64 GiB
@@ -72,7 +74,7 @@ public final class DeviceHeap implements AutoCloseable {
     /**
      * Describes a heap over a block of a pool, which is taken when the heap is built and freed when it is closed.
      *
-     * @param pool a pool in the context in which the heap is built; to be closed after the heap
+     * @param pool a pool in the context in which the heap is built; must be closed after the heap
      * @param sizeBytes from 64 KiB to 64 GiB
      * @return a description, to be built
      * @throws IllegalArgumentException if {@code sizeBytes} is outside of its range
@@ -110,7 +112,7 @@ public final class DeviceHeap implements AutoCloseable {
         }
     }
 
-    /** Raises the driver's limit, and never lowers it: the program may have wanted more. */
+    /** Raises the driver's limit, and never lowers it: the program may have set a higher limit. */
     private void raiseLimit() {
         final KernelDriver driver = space.driver();
         try (ContextScope scope = space.scope()) {
@@ -123,10 +125,10 @@ public final class DeviceHeap implements AutoCloseable {
     }
 
     /**
-     * Answers what kernels get to allocate from the heap.
+     * Answers the address that kernels need to allocate from the heap.
      *
-     * @return absolute device address, a multiple of 256; of a heap of {@link DeviceAllocator#CUDA_MALLOC} whatever was
-     *     given, or 0, as that allocator doesn't look at it
+     * @return absolute device address, a multiple of 256; for {@link DeviceAllocator#CUDA_MALLOC}, the address that the
+     *     builder was given, or 0, as that allocator doesn't use it
      */
     public long address() {
         return space.address();
@@ -134,9 +136,9 @@ public final class DeviceHeap implements AutoCloseable {
 
     /**
      * Answers the argument of kernels that take the heap by value, as {@code const __grid_constant__ outboard::Heap},
-     * which spares them reads of device memory.
+     * which saves reads of device memory.
      *
-     * @return a pointer to {@value #CONTROL_BYTES} bytes of host memory, for a launch; good while the heap is open,
+     * @return a pointer to {@value #CONTROL_BYTES} bytes of host memory, for a launch; valid while the heap is open,
      *     also after {@link #reset}
      */
     public Pointer parameter() {
@@ -162,13 +164,13 @@ public final class DeviceHeap implements AutoCloseable {
     }
 
     /**
-     * Finds by a scan what is in use, after all work in the context. The answer is exact if no other thread launches a
-     * kernel that uses the heap meanwhile. The scan takes half a megabyte of device memory for its time.
+     * Waits for all work in the context, and finds by a scan what is in use. The answer is exact if no other thread
+     * launches a kernel that uses the heap meanwhile. The scan takes half a megabyte of device memory while it runs.
      *
      * @return the statistics
      * @throws IllegalStateException if the heap is closed
-     * @throws UnsupportedOperationException if it is one of {@link DeviceAllocator#CUDA_MALLOC}: the driver tells
-     *     nothing
+     * @throws UnsupportedOperationException if the heap is one of {@link DeviceAllocator#CUDA_MALLOC}, because the
+     *     driver has no statistics
      * @throws io.outboard.core.DeviceOutOfMemoryException if there is no memory for the scan; the heap stays as it is
      * @throws CudaFailureException if CUDA fails otherwise
      */
@@ -191,10 +193,12 @@ public final class DeviceHeap implements AutoCloseable {
     }
 
     /**
-     * Makes the heap as it was when it was built, after all work in the context: all that kernels hold is gone.
+     * Waits for all work in the context, and puts the heap back into its first state: all memory that kernels hold is
+     * gone.
      *
      * @throws IllegalStateException if the heap is closed
-     * @throws UnsupportedOperationException if it is one of {@link DeviceAllocator#CUDA_MALLOC}: the driver can't
+     * @throws UnsupportedOperationException if the heap is one of {@link DeviceAllocator#CUDA_MALLOC}, because the
+     *     driver can't reset it
      * @throws CudaFailureException if CUDA fails; kernels may not use the heap until a reset succeeds
      */
     public synchronized void reset() {

@@ -7,17 +7,17 @@ import io.outboard.pool.Pool;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Describes a {@link DeviceHeap}. Confined to one thread. */
+/** This class describes a {@link DeviceHeap}. Confined to one thread. */
 public final class DeviceHeapBuilder {
 
     static final long LEAST_BYTES = 64L << 10;
 
-    /** Chunks are counted in units of 16 bytes, by 32 bits. */
+    /** The largest heap, because chunks are counted in units of 16 bytes, by 32 bits. */
     static final long MOST_BYTES = 64L << 30;
 
     static final long ALIGNMENT_BYTES = 256;
 
-    /** Kernels get the ratio times this, in 32 bits. */
+    /** The factor by which the ratio is multiplied for kernels, which get it in 32 bits. */
     private static final int FRAGMENTATION_UNITS = 256;
 
     private static final double MOST_FRAGMENTATION = 1 << 16;
@@ -50,8 +50,8 @@ public final class DeviceHeapBuilder {
     }
 
     /**
-     * Sets the allocator that kernels are to call, which is {@link DeviceAllocator#BIT_MALLOC} by default. A kernel
-     * that calls one with another layout of its heap is stopped at once, which ends its CUDA context with an error.
+     * Sets the allocator that kernels call, which is {@link DeviceAllocator#BIT_MALLOC} by default. A kernel that calls
+     * an allocator with another layout of the heap is stopped at once, which ends its CUDA context with an error.
      *
      * @param newAllocator the allocator
      * @return this builder
@@ -62,9 +62,9 @@ public final class DeviceHeapBuilder {
     }
 
     /**
-     * Sets the chunks into which the heap is divided at first. By default they are a binary heap with a smallest chunk
-     * of 64 KiB (the fastest in most cases of the test bench). Allocators without a list of chunks, such as the default
-     * one, don't look at it.
+     * Sets the chunks into which the heap is divided at first. The default is a binary heap with a smallest chunk of 64
+     * KiB (the fastest in most cases of the test bench). Allocators without a list of chunks, such as the default
+     * allocator, ignore the setting.
      *
      * @param newPreSplit the scheme
      * @return this builder
@@ -82,8 +82,8 @@ public final class DeviceHeapBuilder {
 
     /**
      * Sets how much larger than the request a chunk must be to be divided: MAX_FRAG in Vinkler and Havran 2014,
-     * algorithm 3. With 1, the default, all that isn't needed is split off; with 2 up to half of a chunk stays unused,
-     * and chunks are divided less often.
+     * algorithm 3. With 1, the default, everything that isn't needed is split off; with 2, up to half of a chunk stays
+     * unused, and chunks are divided less often.
      *
      * @param newMaximumFragmentation a ratio from 1 to 65536, rounded to 1/256
      * @return this builder
@@ -100,7 +100,7 @@ public final class DeviceHeapBuilder {
 
     /**
      * Sets whether the heap keeps the size of each request, for {@link DeviceHeapStatistics#internalFragmentation}.
-     * That takes a fifth of the heap, and is off by default.
+     * Keeping the sizes takes a fifth of the heap, and is off by default.
      *
      * @param newTrackRequests true to do so
      * @return this builder
@@ -111,10 +111,11 @@ public final class DeviceHeapBuilder {
     }
 
     /**
-     * Sets whether kernels use the allocator's checked build ({@link KernelModule#linkChecked}, or {@code
-     * OUTBOARD_CHECKED} with the headers), which counts each second free and each pointer that isn't a block's, and
-     * changes nothing then. It is off by default. {@link DeviceAllocator#BIT_MALLOC} needs a bit a unit more for it,
-     * 0.8 % of the heap, and stops a kernel of the other build at once; other allocators' heaps are the same in both.
+     * Sets whether kernels use the allocator's checked build ({@link KernelModule#linkChecked}, or
+     * {@code OUTBOARD_CHECKED} with the headers), which counts each second free and each pointer that isn't a block's,
+     * and refuses them. The default is the usual build. A heap of {@link DeviceAllocator#BIT_MALLOC} for the checked
+     * build needs one more bit for each unit, 0.8 % of the heap, and stops a kernel of the other build at once; the
+     * heaps of other allocators are the same for both builds.
      *
      * @param newChecked true if they do
      * @return this builder

@@ -1,8 +1,8 @@
 package io.outboard.cuda.kernels;
 
 /**
- * What is in use in an in-kernel heap, as {@link DeviceHeap#statistics} found it by a scan. Immutable, so safe for any
- * number of threads. Sizes are of whole chunks, their headers included.
+ * This record tells what is in use in an in-kernel heap, as {@link DeviceHeap#statistics} found by a scan. Immutable,
+ * so safe for any number of threads. Sizes are of whole chunks, their headers included.
  *
  * @param capacityBytes sum of all chunks, in bytes
  * @param usedChunks chunks that kernels hold
@@ -10,8 +10,9 @@ package io.outboard.cuda.kernels;
  * @param freeChunks chunks that are free
  * @param freeBytes their sizes together, in bytes
  * @param largestFreeBytes longest run of free chunks side by side, in bytes: a request joins them
- * @param largestFreeChunkBytes largest free chunk as it lies, in bytes
- * @param misuses frees that were refused since the heap was formatted: a second one, or of what isn't the heap's
+ * @param largestFreeChunkBytes largest single free chunk, in bytes
+ * @param misuses frees that were refused since the heap was formatted: second frees, or frees of pointers that aren't
+ *     the heap's
  * @param internalFragmentation equation 2 of Vinkler and Havran 2014: the share of a used chunk that wasn't requested,
  *     as the mean over used chunks, {@code 0 <= internalFragmentation < 1}; NaN if no chunk is in use or requests
  *     aren't tracked
@@ -27,7 +28,7 @@ public record DeviceHeapStatistics(
         long misuses,
         double internalFragmentation) {
 
-    /** The kernel that sums up leaves so many words. */
+    /** The number of words that the kernel leaves that sums up. */
     static final int WORDS = 10;
 
     static DeviceHeapStatistics of(final long... words) {
@@ -47,16 +48,16 @@ public record DeviceHeapStatistics(
     /**
      * Computes equation 3 of Vinkler and Havran 2014, with free chunks side by side taken as one.
      *
-     * @return 0 if all that is free lies together or nothing is free, towards 1 the more it is scattered
+     * @return 0 if all free memory lies together or nothing is free; nearer to 1 the more the free memory is scattered
      */
     public double externalFragmentation() {
         return scattered(largestFreeBytes);
     }
 
     /**
-     * Computes equation 3 over the chunks as they lie, as the paper does.
+     * Computes equation 3 over single chunks, as the paper does.
      *
-     * @return 0 if one chunk is all that is free or nothing is free, towards 1 the more it is divided
+     * @return 0 if one chunk has all free memory or nothing is free; nearer to 1 the more the free memory is divided
      */
     public double externalFragmentationOfChunks() {
         return scattered(largestFreeChunkBytes);

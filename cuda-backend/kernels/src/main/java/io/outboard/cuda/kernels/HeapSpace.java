@@ -21,10 +21,10 @@ import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
 /**
- * In-kernel heaps have this in common: device memory, a pool's or the caller's, in a context; and the kernels of ours
- * that work on it. External lock required.
+ * This class is what all in-kernel heaps have in common: device memory, a pool's or the caller's, in a context, and
+ * Outboard's own kernels that work on the memory. External lock required.
  */
-// A scope is used by being open.
+// A scope takes effect while it is open, so its variable is never read.
 @SuppressWarnings("try")
 final class HeapSpace implements AutoCloseable {
 
@@ -43,7 +43,7 @@ final class HeapSpace implements AutoCloseable {
     private boolean unfinished;
     private boolean closed;
 
-    /** Takes a block of the pool, or if that is null memory of the caller's, in the calling thread's context. */
+    /** Takes a block of the pool, or the caller's memory if the pool is null, in the calling thread's context. */
     HeapSpace(
             final KernelDriver driver,
             final @Nullable Pool pool,
@@ -65,7 +65,7 @@ final class HeapSpace implements AutoCloseable {
         return driver.scope(context);
     }
 
-    /** Opens a source of memory in the space's context, to be closed soon. */
+    /** Opens a source of memory in the space's context, which the caller closes soon. */
     ContextMemorySource scratch() {
         return new ContextMemorySource(new CudaContext(driver.cuda(), context, 0, new StreamCaptures()));
     }
@@ -78,7 +78,7 @@ final class HeapSpace implements AutoCloseable {
         return sizeBytes;
     }
 
-    /** Loads our kernels; the context must be current. */
+    /** Loads Outboard's own kernels; the context must be current. */
     void load(final DevicePtx ptx) {
         final int[] count = new int[1];
         CudaFailures.check("cuDeviceGetAttribute", driver.kernels().multiprocessors(count));
@@ -109,7 +109,7 @@ final class HeapSpace implements AutoCloseable {
         unfinished = false;
     }
 
-    /** Launches a kernel of ours on the default stream, with numbers as its arguments. */
+    /** Launches a kernel of Outboard's own on the default stream, with numbers as its arguments. */
     void launch(final String kernel, final int gridBlocks, final int blockThreads, final long... arguments) {
         launch(kernel, gridBlocks, blockThreads, new CUstream(), words(arguments));
     }
@@ -146,8 +146,8 @@ final class HeapSpace implements AutoCloseable {
     }
 
     /**
-     * Gives back what was taken. It waits for all work in the context if a kernel on any stream may still use a block
-     * of a pool, or if one of ours may still run. Idempotent.
+     * Gives memory and kernels back. The call waits for all work in the context if a kernel on any stream may still use
+     * a block of a pool, or if a kernel of Outboard's own may still run. Idempotent.
      */
     @Override
     public void close() {

@@ -21,21 +21,20 @@ import jcuda.driver.CUstream;
 import jcuda.runtime.cudaError;
 
 /**
- * Kernels in a CUDA context, loaded from PTX, or linked from PTX with one of the in-kernel allocators.
+ * A module has kernels in a CUDA context, loaded from PTX, or linked from PTX with one of the in-kernel allocators.
  *
- * <p>A kernel that is to be linked declares {@code extern "C" __device__ void* outboardMalloc(void* heap, size_t
- * bytes)} and {@code void outboardFree(void* heap, void* pointer)}, is compiled with {@code nvcc -ptx -rdc=true}, and
- * gets the heap's address, {@link DeviceHeap#address}, as an argument. Kernels compiled with {@link DeviceHeaders} need
- * no linking.
+ * <p>A kernel to link declares {@code extern "C" __device__ void* outboardMalloc(void* heap, size_t bytes)} and {@code
+ * void outboardFree(void* heap, void* pointer)}, is compiled with {@code nvcc -ptx -rdc=true}, and gets the heap's
+ * address, {@link DeviceHeap#address}, as an argument. Kernels compiled with {@link DeviceHeaders} need no linking.
  *
- * <p>A module belongs to the context that was current when it was made: the primary one of the thread's device, unless
- * the program made another current. Its methods work with any context current.
+ * <p>A module belongs to the context that was current when it was made: the primary context of the thread's device,
+ * unless the program made another context current. Its methods work with any context current.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: the driver compiles PTX in some 10 milliseconds, and keeps
  * the result for later processes; a launch takes some 5 microseconds. When the device has no memory for the code,
- * {@link CudaFailureException}.
+ * {@link CudaFailureException} is thrown.
  */
-// A scope is used by being open.
+// A scope takes effect while it is open, so its variable is never read.
 @SuppressWarnings("try")
 public final class KernelModule implements AutoCloseable {
 
@@ -56,8 +55,8 @@ public final class KernelModule implements AutoCloseable {
     /**
      * Loads PTX.
      *
-     * @param name what messages call it
-     * @param ptx its text
+     * @param name the name of the module in messages
+     * @param ptx the text of the PTX
      * @return the module
      * @throws CudaUnavailableException if there is no driver or no device, or JCuda's native library doesn't load
      * @throws CudaFailureException if CUDA fails; the message has what the driver's compiler says, and nothing is
@@ -70,7 +69,7 @@ public final class KernelModule implements AutoCloseable {
     /**
      * Loads PTX, or code that was compiled for this kind of GPU.
      *
-     * @param name what messages call it
+     * @param name the name of the module in messages
      * @param image PTX, a cubin or a fatbin
      * @return the module
      * @throws CudaUnavailableException if there is no driver or no device, or JCuda's native library doesn't load
@@ -88,7 +87,10 @@ public final class KernelModule implements AutoCloseable {
         return new KernelModule(driver, context, name, module[0]);
     }
 
-    /** Loads PTX of ours into the current context, and compiles it anew where the driver refuses that in the jar. */
+    /**
+     * Loads Outboard's own PTX into the current context, and compiles its source anew if the driver refuses the PTX in
+     * the jar.
+     */
     static KernelModule load(final KernelDriver driver, final DevicePtx ptx) {
         final long context = driver.currentContext();
         final long[] module = new long[1];
@@ -106,13 +108,14 @@ public final class KernelModule implements AutoCloseable {
     }
 
     /**
-     * Links kernels with an in-kernel allocator, and loads the result. Each thread makes its own claim.
+     * Links kernels with an in-kernel allocator, and loads the result. Each thread makes its own claim, except with the
+     * allocators that always join the requests of a warp.
      *
-     * @param allocator the allocator that {@code outboardMalloc} and {@code outboardFree} are to be
+     * @param allocator the allocator that {@code outboardMalloc} and {@code outboardFree} call
      * @param userPtx texts of relocatable PTX, at least one
      * @return the module
-     * @throws IllegalArgumentException if {@code userPtx} is empty, or calls functions of Outboard's that there are
-     *     not; nothing is loaded
+     * @throws IllegalArgumentException if {@code userPtx} is empty, or calls functions of Outboard's that don't exist;
+     *     nothing is loaded
      * @throws CudaUnavailableException if there is no driver or no device, or JCuda's native library doesn't load; or
      *     if the driver is too old for the allocator's PTX and there is no NVRTC to compile it, and the message says
      *     what to install; nothing is loaded
@@ -125,9 +128,9 @@ public final class KernelModule implements AutoCloseable {
 
     /**
      * Does what {@link #link} does, but one claim serves all threads of a warp that allocate together, which is faster
-     * where many do. Each thread's memory is freed by itself, by any thread.
+     * if many threads do. Each block is freed separately, by any thread.
      *
-     * @param allocator the allocator that {@code outboardMalloc} and {@code outboardFree} are to be
+     * @param allocator the allocator that {@code outboardMalloc} and {@code outboardFree} call
      * @param userPtx texts of relocatable PTX, at least one
      * @return the module
      * @throws IllegalArgumentException as {@link #link}
@@ -139,19 +142,19 @@ public final class KernelModule implements AutoCloseable {
     }
 
     /**
-     * Does what {@link #link} does with the allocator's checked build, to look for wrong frees. That build refuses a
-     * second free, and counts it in {@link DeviceHeapStatistics#misuses}. It can't tell a free of memory that was
-     * handed out again from a right one.
+     * Does what {@link #link} does with the allocator's checked build, to look for wrong frees. The checked build
+     * refuses a second free, and counts it in {@link DeviceHeapStatistics#misuses}. The build can't tell a second free
+     * from a right free once the memory was handed out again.
      *
      * <p>The usual builds of the CMalloc family also refuse a second free, unless other threads' calls come between:
-     * then it may harm the heap. The usual build of {@link DeviceAllocator#BIT_MALLOC} may hand memory out twice after
-     * any second free. Even the checked builds of {@link DeviceAllocator#C_MALLOC} and {@link
-     * DeviceAllocator#CM_MALLOC} may miss a second free during which the block is joined to another and that one
-     * divided at the same place. A checked free of these two has a second atomic operation; one of the others tries its
-     * operation again when a neighbour changes.
+     * then the free may damage the heap. The usual build of {@link DeviceAllocator#BIT_MALLOC} may hand memory out
+     * twice after any second free. Even the checked builds of {@link DeviceAllocator#C_MALLOC} and
+     * {@link DeviceAllocator#CM_MALLOC} may miss a second free during which the block is joined to another block, and
+     * the joined block is divided at the same place. A checked free of these two allocators has a second atomic
+     * operation; a checked free of the others tries its operation again when a neighbour changes.
      *
-     * @param allocator the allocator that {@code outboardMalloc} and {@code outboardFree} are to be, one that {@link
-     *     DeviceAllocator#hasCheckedBuild}
+     * @param allocator the allocator that {@code outboardMalloc} and {@code outboardFree} call, for which
+     *     {@link DeviceAllocator#hasCheckedBuild} is true
      * @param userPtx texts of relocatable PTX, at least one
      * @return the module
      * @throws IllegalArgumentException as {@link #link}; or if the allocator has no checked build, and nothing is
@@ -166,8 +169,8 @@ public final class KernelModule implements AutoCloseable {
     /**
      * Does what {@link #linkCoalesced} does, with the checked build of {@link #linkChecked}.
      *
-     * @param allocator the allocator that {@code outboardMalloc} and {@code outboardFree} are to be, one that {@link
-     *     DeviceAllocator#hasCheckedBuild}
+     * @param allocator the allocator that {@code outboardMalloc} and {@code outboardFree} call, for which
+     *     {@link DeviceAllocator#hasCheckedBuild} is true
      * @param userPtx texts of relocatable PTX, at least one
      * @return the module
      * @throws IllegalArgumentException as {@link #linkChecked}
@@ -199,7 +202,7 @@ public final class KernelModule implements AutoCloseable {
      * Finds a kernel.
      *
      * @param kernel its name, as {@code extern "C"} leaves it
-     * @return its handle, the same each time; not to be used after {@link #close}
+     * @return the kernel's handle, the same each time; must not be used after {@link #close}
      * @throws IllegalArgumentException if the module has no such kernel
      * @throws IllegalStateException if the module is closed
      * @throws CudaFailureException if CUDA fails otherwise
@@ -246,14 +249,14 @@ public final class KernelModule implements AutoCloseable {
     }
 
     /**
-     * Launches a kernel, and doesn't wait for it: a later call reports what goes wrong in it.
+     * Launches a kernel, and doesn't wait for its end: a later call reports an error in the kernel.
      *
      * @param kernel its name
      * @param gridBlocks number of blocks, in one dimension, {@code 0 < gridBlocks}
      * @param blockThreads threads of each, {@code 0 < blockThreads}, at most what kernel and device allow
-     * @param stream one of this context, or one without a handle for the default one
+     * @param stream a stream of this context, or an object without a handle for the default stream
      * @param arguments pointers to host memory that holds the kernel's arguments, such as {@code Pointer.to(new
-     *     long[]{heap.address()})}; it is read before the call returns
+     *     long[]{heap.address()})}; the memory is read before the call returns
      * @throws IllegalArgumentException if a number is outside of its range or the module has no such kernel; nothing
      *     runs
      * @throws IllegalStateException if the module is closed; nothing runs

@@ -15,35 +15,38 @@ import jcuda.Pointer;
 import jcuda.driver.CUstream;
 
 /**
- * Objects of a few declared types, which kernels make and destroy while they run, and for all of which the host runs a
- * kernel: the parallel do-all of Springer 2019 (DynaSOAr). Objects of a type lie in blocks of up to 64, with an array
- * for each field, so that threads side by side read memory side by side.
+ * This class is a heap of objects of a few declared types. Kernels make and destroy objects while they run, and the
+ * host runs a kernel for all objects of a type: the parallel do-all of Springer 2019 (DynaSOAr). Objects of a type lie
+ * in blocks of up to 64, with an array for each field, so that threads side by side read memory side by side.
  *
- * <p>Kernels are compiled with {@code object_heap.cuh} ({@link DeviceHeaders}), whose head says how they are written
+ * <p>Kernels are compiled with {@code object_heap.cuh} ({@link DeviceHeaders}), whose head says how to write kernels
  * and what differs from the paper, and get {@link #parameter} or {@link #address}.
  *
- * <p>Thread-safety: safe for any number of threads, as for kernels on any streams, but for {@link #forEach}. Cost: a
- * heap that is made, {@link #reset} or asked waits for all work in its context before and after; so does {@link #close}
- * for a block of a pool. Tables take 17 1/8 bytes of each block and 4 1/2 for each type, and 1 MiB for each eight types
- * on a GPU of 132 multiprocessors. When memory runs out, kernels get no object; that may happen although there is room
- * in blocks that another thread is just about to show.
+ * <p>Thread-safety: safe for any number of threads, as for kernels on any streams, except for {@link #forEach}. Cost:
+ * making a heap, {@link #reset} and {@link #statistics} wait for all work in the context before and after;
+ * {@link #close} waits, too, for a block of a pool. Tables take 17 1/8 bytes of each block and 4 1/2 for each type, and
+ * 1 MiB for each eight types on a GPU of 132 multiprocessors. When memory runs out, kernels get no object. That may
+ * happen although there is room in blocks that another thread is just adding to the bitmaps.
  */
-// A scope is used by being open.
+// A scope takes effect while it is open, so its variable is never read.
 @SuppressWarnings("try")
 public final class ObjectHeap implements AutoCloseable {
 
-    /** Bytes of what {@link #parameter} points to: {@code outboard::Objects}. */
+    /** The number of bytes of {@code outboard::Objects}, which {@link #parameter} points to. */
     public static final int CONTROL_BYTES = 1536;
 
-    /** The number of blocks is at this offset of the control block. */
+    /** The offset of the number of blocks in the control block. */
     private static final int BLOCKS_AT = 16;
 
-    /** The kernel {@code listObjects} in {@code object_setup.cuh} has the same number. */
+    /**
+     * The number of blocks that a thread lists at a time, the same as in {@code listObjects} of
+     * {@code object_setup.cuh}.
+     */
     private static final int BLOCKS_A_THREAD = 8;
 
     private final HeapSpace space;
     private final ObjectLayout layout;
-    /** Launches read this, so it lies outside of the Java heap. */
+    /** The content of {@code outboard::Objects}. Launches read the buffer, so it lies outside of the Java heap. */
     private final ByteBuffer control = ByteBuffer.allocateDirect(CONTROL_BYTES).order(ByteOrder.nativeOrder());
 
     private ObjectHeap(final HeapSpace space, final ObjectLayout layout) {
@@ -52,11 +55,11 @@ public final class ObjectHeap implements AutoCloseable {
     }
 
     /**
-     * Describes a heap over memory of the caller's, which must outlast the heap and all kernels that use it.
+     * Describes a heap over the caller's memory, which must outlast the heap and all kernels that use it.
      *
      * @param address of the first byte, in device memory, a multiple of 256
      * @param sizeBytes from 64 KiB to 64 GiB
-     * @return a description, to be given types and built
+     * @return a description, which needs types before it is built
      * @throws IllegalArgumentException if a number is outside of its range
      */
     public static ObjectHeapBuilder over(final long address, final long sizeBytes) {
@@ -66,9 +69,9 @@ public final class ObjectHeap implements AutoCloseable {
     /**
      * Describes a heap over a block of a pool, which is taken when the heap is built and freed when it is closed.
      *
-     * @param pool a pool in the context in which the heap is built; to be closed after the heap
+     * @param pool a pool in the context in which the heap is built; must be closed after the heap
      * @param sizeBytes from 64 KiB to 64 GiB
-     * @return a description, to be given types and built
+     * @return a description, which needs types before it is built
      * @throws IllegalArgumentException if {@code sizeBytes} is outside of its range
      */
     public static ObjectHeapBuilder in(final Pool pool, final long sizeBytes) {
@@ -104,7 +107,7 @@ public final class ObjectHeap implements AutoCloseable {
     }
 
     /**
-     * Answers what kernels get as a pointer to {@code outboard::Objects}.
+     * Answers the address that kernels get as a pointer to {@code outboard::Objects}.
      *
      * @return absolute device address, a multiple of 256
      */
@@ -114,9 +117,9 @@ public final class ObjectHeap implements AutoCloseable {
 
     /**
      * Answers the argument of kernels that take the heap by value, as {@code const __grid_constant__
-     * outboard::Objects}, which spares them reads of device memory.
+     * outboard::Objects}, which saves reads of device memory.
      *
-     * @return a pointer to {@value #CONTROL_BYTES} bytes of host memory, for a launch; good while the heap is open,
+     * @return a pointer to {@value #CONTROL_BYTES} bytes of host memory, for a launch; valid while the heap is open,
      *     also after {@link #reset}
      */
     public Pointer parameter() {
@@ -143,17 +146,17 @@ public final class ObjectHeap implements AutoCloseable {
 
     /**
      * Runs a kernel for all objects of a type: lists the type's blocks, then launches the kernel with as many threads
-     * as fill the device. The kernel must call {@code forEach} with the type. It visits each object that there is when
-     * the list is made, but those destroyed meanwhile, and none that is made meanwhile. This waits for nothing; a later
-     * call reports what goes wrong.
+     * as fill the device. The kernel must call {@code forEach} with the type. The kernel visits the objects that exist
+     * when the list is made, except objects that are destroyed meanwhile, and no object that is made meanwhile. The
+     * call waits for nothing; a later call reports errors.
      *
      * <p>While the list is made, no kernel on another stream may use the heap; and until the kernel has ended, no other
-     * do-all of the type may begin. Launches on one stream keep to that.
+     * do-all of the type may begin. Launches on one stream follow these rules by themselves.
      *
-     * @param module that has the kernel
+     * @param module the module that has the kernel
      * @param kernel its name
      * @param type the type's name
-     * @param stream one of the heap's context, or one without a handle for the default one
+     * @param stream a stream of the heap's context, or an object without a handle for the default stream
      * @param arguments of the kernel, {@link #parameter} among them
      * @throws IllegalArgumentException if there is no such type or kernel
      * @throws IllegalStateException if the heap or the module is closed
@@ -172,16 +175,16 @@ public final class ObjectHeap implements AutoCloseable {
     }
 
     /**
-     * Lists a type's blocks, for kernels that the caller launches: those that call {@code forEach} or {@code visitAll}
-     * with the type visit the objects that there are now, but those destroyed since. {@link #forEach} does so for the
-     * kernel that it launches. This waits for nothing.
+     * Lists a type's blocks, for kernels that the caller launches. Kernels that call {@code forEach} or
+     * {@code visitAll} with the type visit the objects that exist now, except objects that are destroyed later.
+     * {@link #forEach} makes the list for the kernel that it launches. The call waits for nothing.
      *
      * <p>While the list is made, no kernel on another stream may use the heap, and none that visits the type may run.
-     * Once objects of the type have been destroyed, the list is good only until another type's is made: blocks that
-     * became free may be of that type, and their objects would be visited.
+     * Once objects of the type have been destroyed, the list is valid only until the list of another type is made:
+     * blocks that became free may then belong to the other type, and their objects would be visited.
      *
      * @param type the type's name
-     * @param stream one of the heap's context, or one without a handle for the default one
+     * @param stream a stream of the heap's context, or an object without a handle for the default stream
      * @throws IllegalArgumentException if there is no such type
      * @throws IllegalStateException if the heap is closed
      * @throws CudaFailureException if CUDA fails
@@ -197,15 +200,18 @@ public final class ObjectHeap implements AutoCloseable {
                 HeapSpace.words(layout.indexOf(type))[0]);
     }
 
-    /** Answers how many blocks of threads are a thread for each eight blocks, or as many as fill the device. */
+    /**
+     * Answers how many blocks of threads the kernel that lists gets: a thread for each eight blocks of the heap, but no
+     * more than fill the device.
+     */
     private int listGrid() {
         final int threads = blocks() / BLOCKS_A_THREAD + 1;
         return Math.min(space.fullGrid(), threads / HeapSpace.BLOCK_THREADS + 1);
     }
 
     /**
-     * Counts what there is, after all work in the context. The answer is exact if no other thread launches a kernel
-     * that uses the heap meanwhile.
+     * Waits for all work in the context, and counts blocks and objects. The answer is exact if no other thread launches
+     * a kernel that uses the heap meanwhile.
      *
      * @return the statistics
      * @throws IllegalStateException if the heap is closed
@@ -234,7 +240,7 @@ public final class ObjectHeap implements AutoCloseable {
     }
 
     /**
-     * Makes the heap as it was when it was built, after all work in the context: all objects are gone.
+     * Waits for all work in the context, and puts the heap back into its first state: all objects are gone.
      *
      * @throws IllegalStateException if the heap is closed
      * @throws CudaFailureException if CUDA fails; kernels may not use the heap until a reset succeeds
@@ -265,7 +271,7 @@ public final class ObjectHeap implements AutoCloseable {
 
     /**
      * Ends the heap. A block of a pool is given back, once all work in the context has finished, since a kernel on any
-     * stream may still use it; over other memory it waits for that only after {@link #forEach}. Idempotent.
+     * stream may still use it; a heap over other memory waits only after {@link #forEach}. Idempotent.
      *
      * @throws CudaFailureException if CUDA fails; the heap is closed all the same, unless a stream was captured
      *     meanwhile: then nothing has changed

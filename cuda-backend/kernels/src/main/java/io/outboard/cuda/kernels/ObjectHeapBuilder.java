@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Describes an {@link ObjectHeap}. Confined to one thread. */
+/** This class describes an {@link ObjectHeap}. Confined to one thread. */
 public final class ObjectHeapBuilder {
 
     static final long ALIGNMENT_BYTES = 256;
@@ -41,10 +41,10 @@ public final class ObjectHeapBuilder {
     }
 
     /**
-     * Adds a type of objects, as {@code struct Fish : outboard::Fields<...>} is for kernels. Types and fields are in
-     * the order of the kernels' {@code ObjectHeap<...>} and {@code Fields<...>}: a heap with others stops a kernel.
+     * Adds a type of objects, as {@code struct Fish : outboard::Fields<...>} is for kernels. Types and fields must have
+     * the order of the kernels' {@code ObjectHeap<...>} and {@code Fields<...>}; otherwise the heap stops the kernel.
      *
-     * @param name what {@link ObjectHeap#forEach} and {@link ObjectHeap#statistics} call it
+     * @param name the type's name for {@link ObjectHeap#forEach} and {@link ObjectHeap#statistics}
      * @param fieldBytes {@code sizeof} of each field, from 1 to 1024; 64 fields at most
      * @return this builder
      * @throws IllegalArgumentException if there is a type of that name already, or there are 16 types, or a number is
@@ -73,9 +73,9 @@ public final class ObjectHeapBuilder {
     }
 
     /**
-     * Makes the heap, in the calling thread's current CUDA context, after all work in it.
+     * Waits for all work in the calling thread's current CUDA context, and makes the heap there.
      *
-     * @return the heap, with no object
+     * @return the heap, without objects
      * @throws IllegalArgumentException if there is no type, or no room for a block; nothing is taken
      * @throws CudaUnavailableException if there is no driver or no device, or JCuda's native library doesn't load; or
      *     if the driver is too old for the PTX in the jar and there is no NVRTC, and the message says what to install

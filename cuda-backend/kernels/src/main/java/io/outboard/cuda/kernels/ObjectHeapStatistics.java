@@ -4,19 +4,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What an {@link ObjectHeap} holds, as {@link ObjectHeap#statistics} found it. Immutable, so safe for any number of
- * threads.
+ * This record tells what an {@link ObjectHeap} holds, as {@link ObjectHeap#statistics} found. Immutable, so safe for
+ * any number of threads.
  *
  * @param blockBytes size of a block, in bytes
  * @param blocks all blocks
- * @param freeBlocks those of no type
- * @param misuses objects that were destroyed twice, as far as this was found out
- * @param types what there is of each type, in the order of the builder's
+ * @param freeBlocks blocks of no type
+ * @param misuses objects that were destroyed twice, as far as the heap found out
+ * @param types what the heap holds of each type, in the order of the builder
  */
 public record ObjectHeapStatistics(
         int blockBytes, long blocks, long freeBlocks, long misuses, List<ObjectHeapStatistics.Type> types) {
 
-    /** The kernel that counts leaves so many words. */
+    /** The number of words that the counting kernel leaves. */
     static final int WORDS = 2 * 16 + 2;
 
     static ObjectHeapStatistics of(final ObjectLayout layout, final long blocks, final long... words) {
@@ -29,17 +29,17 @@ public record ObjectHeapStatistics(
     }
 
     /**
-     * One type's objects.
+     * This record counts the objects of one type.
      *
      * @param name as it was given to the builder
      * @param slots objects of a block, from 1 to 64
      * @param blocks that are of the type
-     * @param objects that there are
+     * @param objects number of objects of the type
      */
     public record Type(String name, int slots, long blocks, long objects) {
 
         /**
-         * Answers how full the blocks are: Springer 2019 calls what is missing fragmentation.
+         * Answers how full the blocks are; Springer 2019 calls the difference to 1 fragmentation.
          *
          * @return a share of their slots, {@code 0 < fill <= 1}; 1 if there are no blocks
          */

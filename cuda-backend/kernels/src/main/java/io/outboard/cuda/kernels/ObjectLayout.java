@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How the types of an {@link ObjectHeap} lie in its blocks: what {@code object_layout.cuh} computes for kernels.
- * Immutable.
+ * A layout says how the types of an {@link ObjectHeap} lie in its blocks, as {@code object_layout.cuh} computes for
+ * kernels. Immutable.
  *
  * @param names of the types, in their order
  * @param blockBytes size of a block, in bytes
@@ -17,7 +17,7 @@ import java.util.Map;
  */
 record ObjectLayout(List<String> names, int blockBytes, List<Integer> slots, long number) {
 
-    /** The structure {@code outboard::ObjectPlan} has so many bytes. */
+    /** The number of bytes of the structure {@code outboard::ObjectPlan}. */
     private static final int PLAN_BYTES = 80;
 
     private static final int PLAN_SLOTS_AT = 16;
@@ -51,7 +51,7 @@ record ObjectLayout(List<String> names, int blockBytes, List<Integer> slots, lon
         return new ObjectLayout(List.copyOf(types.keySet()), blockBytes, List.copyOf(slots), number);
     }
 
-    /** Makes the plan that the kernel that formats a heap gets. */
+    /** Makes the plan for the kernel that formats a heap. */
     ByteBuffer plan() {
         final ByteBuffer plan = ByteBuffer.allocateDirect(PLAN_BYTES).order(ByteOrder.nativeOrder());
         plan.putLong(0, number).putInt(8, names.size()).putInt(12, blockBytes);

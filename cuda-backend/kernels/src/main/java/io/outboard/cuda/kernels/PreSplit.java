@@ -3,9 +3,9 @@ package io.outboard.cuda.kernels;
 import java.util.Objects;
 
 /**
- * This says into which chunks an in-kernel heap is divided before kernels use it; kernels split and join chunks further
- * as they need (Vinkler and Havran 2014, section 5.2, and the end of section 8). Immutable, so safe for any number of
- * threads.
+ * This record says into which chunks an in-kernel heap is divided before kernels use it; kernels split and join chunks
+ * further as they need (Vinkler and Havran 2014, section 5.2, and the end of section 8). Immutable, so safe for any
+ * number of threads.
  *
  * @param kind the scheme
  * @param chunkBytes smallest chunk of a binary heap or size of uniform ones, in bytes, headers included; 0 for
@@ -17,7 +17,7 @@ public record PreSplit(Kind kind, long chunkBytes, long largeEndBytes) {
     private static final long UNIT_BYTES = 16;
     private static final long LEAST_CHUNK_BYTES = 2 * UNIT_BYTES;
 
-    /** How a heap is divided. */
+    /** A kind says how a heap is divided. */
     public enum Kind {
 
         /** The heap is one chunk. */
@@ -77,7 +77,8 @@ public record PreSplit(Kind kind, long chunkBytes, long largeEndBytes) {
     }
 
     /**
-     * Makes one chunk. The first requests wait for each other, as each splits what the one before it left.
+     * Makes one chunk. The first requests wait for each other, as each request splits the rest that the previous
+     * request left.
      *
      * @return the scheme, without a large end
      */

@@ -9,29 +9,30 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Device code in the jar, as PTX and as the source that {@code ptx.sh} made it from.
+ * This record names device code in the jar, which is there as PTX and as the source from which {@code ptx.sh} made the
+ * PTX.
  *
  * @param name of the PTX, without its ending
  * @param source name of the CUDA C++ file
- * @param options of the compiler, beyond those that all have
+ * @param options of the compiler, beyond the options of all sources
  */
 public record DevicePtx(String name, String source, List<String> options) {
 
-    /** These join a warp's requests anyway: coalesced, they are the same code. */
+    /** The allocators that always join the requests of a warp, so their coalesced code is the same. */
     static final Set<String> JOINING = Set.of("AtomicMalloc", "AWMalloc", "BitMalloc");
 
     private static final String FOLDER = "/io/outboard/cuda/kernels/";
     private static final String SOURCES = "include/";
 
-    /** Kernels that format and scan heaps, whichever the allocator. */
+    /** The kernels that format and scan heaps, for all allocators. */
     public static final DevicePtx HEAP = new DevicePtx("device_heap", "device_heap.cu", List.of());
 
-    /** Kernels that make heaps of objects, and list and count what is there. */
+    /** The kernels that format heaps of objects, and list and count objects. */
     public static final DevicePtx OBJECTS = new DevicePtx("object_heap", "object_heap.cu", List.of());
 
     /**
-     * Answers where {@code outboardMalloc} and {@code outboardFree} of an allocator are, by its name. Not every
-     * allocator has a checked build, see {@code DeviceAllocator.hasCheckedBuild}.
+     * Answers the code of {@code outboardMalloc} and {@code outboardFree} of the named allocator. Not every allocator
+     * has a checked build, see {@code DeviceAllocator.hasCheckedBuild}.
      */
     public static DevicePtx of(final String allocator, final boolean coalesced, final boolean checked) {
         final boolean isApart = coalesced && !JOINING.contains(allocator);
@@ -56,12 +57,15 @@ public record DevicePtx(String name, String source, List<String> options) {
         return read(SOURCES + source);
     }
 
-    /** Lists the headers, relative to the folder to include from. */
+    /** Lists the headers by their paths in the folder from which compilers include them. */
     static List<String> headers() {
         return read(SOURCES + "headers.txt").lines().toList();
     }
 
-    /** Writes all headers, in order of their names, to where compilers are to look for them. */
+    /**
+     * Writes all headers into a folder from which compilers can include them; returns the files in order of their
+     * names.
+     */
     public static List<Path> exportHeaders(final Path folder) throws IOException {
         final List<Path> files = new ArrayList<>();
         for (final String name : headers()) {

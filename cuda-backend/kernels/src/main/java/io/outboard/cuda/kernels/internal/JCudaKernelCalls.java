@@ -22,7 +22,7 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 import jcuda.driver.JITOptions;
 
-/** Makes the {@link KernelCalls} by JCuda, with its exceptions on or off. */
+/** This class makes the {@link KernelCalls} by JCuda, with its exceptions on or off. */
 final class JCudaKernelCalls implements KernelCalls {
 
     private static final int LOG_BYTES = 16 * 1024;
@@ -32,7 +32,7 @@ final class JCudaKernelCalls implements KernelCalls {
         final JITOptions options = new JITOptions();
         for (final int buffer : new int[] {CUjit_option.CU_JIT_ERROR_LOG_BUFFER, CUjit_option.CU_JIT_INFO_LOG_BUFFER}) {
             options.putBytes(buffer, new byte[LOG_BYTES]);
-            // The option after each buffer is its size.
+            // The option with the number after that of a buffer is the buffer's size.
             options.putInt(buffer + 1, LOG_BYTES);
         }
         final CUmodule result = new CUmodule();
@@ -83,8 +83,8 @@ final class JCudaKernelCalls implements KernelCalls {
     }
 
     /**
-     * {@inheritDoc} The driver gets no buffers for logs: JCuda 12.6.0 frees them when this call returns, and the driver
-     * writes to them until the link is destroyed.
+     * {@inheritDoc} The driver gets no buffers for logs: JCuda 12.6.0 frees such buffers when this call returns, but
+     * the driver writes to them until the link is destroyed.
      */
     @Override
     public int createLink(final long[] link) {
@@ -143,7 +143,7 @@ final class JCudaKernelCalls implements KernelCalls {
 
     /**
      * {@inheritDoc} The bytes go through a buffer outside of the Java heap: where the virtual machine lends a copy of
-     * an array, as with {@code -Xcheck:jni}, JCuda drops what was written.
+     * an array, as with {@code -Xcheck:jni}, JCuda discards the copied bytes.
      */
     @Override
     public int copyToHost(final long[] words, final long address) {

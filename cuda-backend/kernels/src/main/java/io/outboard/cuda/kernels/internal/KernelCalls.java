@@ -4,13 +4,13 @@ import io.outboard.cuda.internal.memory.CudaCalls;
 import jcuda.NativePointerObject;
 
 /**
- * The calls of the driver that load, link and run kernels, beside {@link CudaCalls} and by its rules: each returns
- * CUDA's code and throws nothing, results go to element 0 and only on success. All act in the current context. Safe for
- * any number of threads.
+ * This interface has the calls of the driver that load, link and run kernels, under the rules of {@link CudaCalls}:
+ * each call returns CUDA's code and throws nothing, and results go to element 0, only on success. All calls act in the
+ * current context. Safe for any number of threads.
  */
 public interface KernelCalls {
 
-    /** Loads an image. Unlike elsewhere, element 0 of the log is set on failure, too: to what the compiler said. */
+    /** Loads an image. Element 0 of the log is also set on failure, to the messages of the compiler. */
     int load(long[] module, byte[] image, String[] log);
 
     int unload(long module);
@@ -27,7 +27,7 @@ public interface KernelCalls {
 
     int addToLink(long link, String name, String ptx);
 
-    /** Links, and loads the module. */
+    /** Completes a link, and loads the linked module. */
     int completeLink(long[] module, long link);
 
     int destroyLink(long link);
@@ -40,6 +40,6 @@ public interface KernelCalls {
 
     int setMallocHeapBytes(long bytes);
 
-    /** Copies after earlier work on the default stream, which it waits for. */
+    /** Waits for earlier work on the default stream, and copies device memory to the host. */
     int copyToHost(long[] words, long address);
 }

@@ -8,20 +8,26 @@ import io.outboard.cuda.internal.memory.NativeLibrary;
 import jcuda.driver.CUresult;
 
 /**
- * This is all that kernels and in-kernel heaps need of CUDA. Safe for any number of threads.
+ * This record has all that kernels and in-kernel heaps need of CUDA. Safe for any number of threads.
  *
  * @param cuda contexts and memory
  * @param kernels modules and launches
- * @param compiler for device code of ours that the driver refuses
+ * @param compiler for Outboard's own device code, if the driver refuses the PTX
  */
 public record KernelDriver(CudaCalls cuda, KernelCalls kernels, PtxCompiler compiler) {
 
-    /** Loads it, or throws a {@link CudaUnavailableException} if there is no JCuda, no driver or no device. */
+    /**
+     * Loads JCuda and its native library, or throws a {@link CudaUnavailableException} if there is no JCuda, no driver
+     * or no device.
+     */
     public static KernelDriver load() {
         return new KernelDriver(NativeLibrary.loadDriver(), new JCudaKernelCalls(), new Nvrtc());
     }
 
-    /** Answers the thread's context; if it has none, its device's primary one becomes current, as in the runtime. */
+    /**
+     * Answers the thread's context; if the thread has none, its device's primary context becomes current, as in the
+     * runtime.
+     */
     public long currentContext() {
         final long[] context = new long[1];
         CudaFailures.check("cuCtxGetCurrent", cuda.currentContext(context));
@@ -40,7 +46,7 @@ public record KernelDriver(CudaCalls cuda, KernelCalls kernels, PtxCompiler comp
         return new ContextScope(cuda, context);
     }
 
-    /** Answers whether the driver gave this code since PTX is newer than itself. */
+    /** Answers whether a code says that the driver is too old for PTX. */
     public static boolean isRefusal(final int code) {
         return code == CUresult.CUDA_ERROR_UNSUPPORTED_PTX_VERSION || code == CUresult.CUDA_ERROR_INVALID_PTX;
     }

@@ -14,19 +14,19 @@ import java.util.regex.Pattern;
 import jcuda.runtime.cudaError;
 
 /**
- * One link, by the driver, of an allocator's PTX and kernels' PTX. Confined to one thread.
+ * A link joins an allocator's PTX and kernels' PTX, by the driver. Confined to one thread.
  *
- * <p>JCuda has no safe way to the linker's log, see {@link JCudaKernelCalls#createLink}. So the fault is looked for
- * again: a text that doesn't compile is loaded by itself, which gives a log. Else functions are missing or there twice,
- * and those are found in the texts.
+ * <p>JCuda has no safe way to the linker's log, see {@link JCudaKernelCalls#createLink}. So the cause of a failure is
+ * searched for separately: a text that doesn't compile is loaded by itself, which gives a log. If all texts compile,
+ * functions are missing or defined twice, which shows in the texts.
  */
 public final class KernelLink implements AutoCloseable {
 
-    /** This matches a declaration ({@code extern}) or a definition, with or without a result. */
+    /** The pattern of a declaration ({@code extern}) or a definition, with or without a result. */
     private static final Pattern FUNCTION = Pattern.compile(
             "^\\s*\\.(extern|visible|weak)\\s+\\.func\\s*(?:\\([^)]*\\))?\\s*([\\w$]+)", Pattern.MULTILINE);
 
-    /** The driver brings these functions. */
+    /** The functions that the driver defines. */
     private static final Set<String> OF_DRIVER = Set.of("malloc", "free", "vprintf", "__assertfail");
 
     private final KernelDriver driver;
@@ -41,7 +41,7 @@ public final class KernelLink implements AutoCloseable {
         link = created[0];
     }
 
-    /** Links in the current context, and returns the module, which is loaded. */
+    /** Links in the current context, and returns the loaded module. */
     public static long link(final KernelDriver driver, final DevicePtx ours, final String... userPtx) {
         try (KernelLink link = new KernelLink(driver)) {
             final int code = link.add(ours.name(), ours.text());
@@ -86,7 +86,7 @@ public final class KernelLink implements AutoCloseable {
         }
     }
 
-    /** Refuses calls of functions that nobody defines: driver 580 links them, and they crash when they are made. */
+    /** Refuses calls of functions that nobody defines: driver 580 links such calls, which crash when they are made. */
     private static void checkOurs(final List<String> texts) {
         final Set<String> missing = new TreeSet<>();
         findWrong(texts, missing, new TreeSet<>());
@@ -98,7 +98,7 @@ public final class KernelLink implements AutoCloseable {
         }
     }
 
-    /** Says which functions no text defines, and which more than one does. */
+    /** Says which functions no text defines, and which functions several texts define. */
     public static String wrongFunctions(final List<String> texts) {
         final Set<String> missing = new TreeSet<>();
         final Set<String> twice = new TreeSet<>();

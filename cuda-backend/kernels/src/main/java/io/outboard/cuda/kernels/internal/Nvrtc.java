@@ -16,13 +16,16 @@ import jcuda.nvrtc.nvrtcProgram;
 import jcuda.nvrtc.nvrtcResult;
 import org.jspecify.annotations.Nullable;
 
-/** Compiles by NVRTC, CUDA's compiler as a library, which is no part of the driver. */
+/** This class compiles by NVRTC, CUDA's compiler as a library, which isn't part of the driver. */
 final class Nvrtc implements PtxCompiler {
 
-    /** The script {@code ptx.sh} has the same options. */
+    /** The options of the compiler, which the script {@code ptx.sh} has, too. */
     private static final List<String> OPTIONS = List.of("--gpu-architecture=compute_75", "--std=c++17");
 
-    /** NVRTC has without these headers of host compilers what kernels need of them. */
+    /**
+     * The headers of host compilers that kernels include. They are empty here, as NVRTC itself defines what kernels
+     * need of them.
+     */
     private static final String[] HOST_HEADERS = {"stddef.h", "string.h"};
 
     private static final String[] HOST_HEADER_TEXTS = {"\n", "\n"};
@@ -80,7 +83,10 @@ final class Nvrtc implements PtxCompiler {
         }
     }
 
-    /** Finds the folders of {@code cuda/atomic}, which is in the second one since CUDA 13, and of what it includes. */
+    /**
+     * Finds the folders for includes: {@code cuda/atomic} is in the second folder since CUDA 13, and in the first
+     * before.
+     */
     private static List<Path> toolkitIncludes() {
         return Stream.of(System.getenv("CUDA_HOME"), System.getenv("CUDA_PATH"), "/usr/local/cuda")
                 .filter(Nvrtc::isToolkit)
@@ -102,7 +108,7 @@ final class Nvrtc implements PtxCompiler {
         }
     }
 
-    /** Answers the name of what went wrong, with JCuda's exceptions on or off; empty if nothing did. */
+    /** Answers the name of the error of a call, with JCuda's exceptions on or off; empty if the call worked. */
     private static String failureOf(final IntSupplier call) {
         try {
             final int code = call.getAsInt();

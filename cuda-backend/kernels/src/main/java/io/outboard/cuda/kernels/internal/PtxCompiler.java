@@ -2,14 +2,17 @@ package io.outboard.cuda.kernels.internal;
 
 import io.outboard.cuda.driver.CudaUnavailableException;
 
-/** Makes PTX of Outboard's own sources where the driver refuses that in the jar. Safe for any number of threads. */
+/**
+ * A compiler makes PTX of Outboard's own sources if the driver refuses the PTX in the jar. Safe for any number of
+ * threads.
+ */
 public interface PtxCompiler {
 
     /**
      * Compiles a source.
      *
      * @param ptx the source and its options
-     * @return its text
+     * @return the text of the PTX
      * @throws CudaUnavailableException if there is no compiler, or it fails; the message says what to install
      */
     String compile(DevicePtx ptx);

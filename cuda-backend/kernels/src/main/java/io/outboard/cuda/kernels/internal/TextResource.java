@@ -6,9 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.zip.GZIPInputStream;
 
-/**
- * Reads text in jars and files, in UTF-8, which is packed by gzip where the name ends in {@code .gz}.
- */
+/** This class reads UTF-8 text from jars, which is packed by gzip if the name ends in {@code .gz}. */
 public final class TextResource {
 
     private static final String PACKED = ".gz";
@@ -20,9 +18,9 @@ public final class TextResource {
      *
      * @param beside a class of the jar that has it
      * @param name of the resource, relative to that class's package unless it starts with a slash
-     * @return all of it, unpacked
+     * @return the whole text, unpacked
      * @throws IllegalStateException if there is no such resource
-     * @throws UncheckedIOException if it isn't readable
+     * @throws UncheckedIOException if the resource isn't readable
      */
     public static String read(final Class<?> beside, final String name) {
         try (InputStream stream = beside.getResourceAsStream(name)) {
@@ -35,7 +33,7 @@ public final class TextResource {
         }
     }
 
-    /** Reads the rest of a stream, which the caller closes; the name says whether it is packed. */
+    /** Reads the rest of a stream, which the caller closes; the name says whether the text is packed. */
     static String read(final InputStream stream, final String name) throws IOException {
         final InputStream text = name.endsWith(PACKED) ? new GZIPInputStream(stream) : stream;
         return new String(text.readAllBytes(), StandardCharsets.UTF_8);

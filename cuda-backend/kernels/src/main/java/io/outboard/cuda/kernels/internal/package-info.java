@@ -1,4 +1,4 @@
-/** Device code of Outboard's, and how it is loaded, linked and launched. */
+/** This package has Outboard's device code, and loads, links and launches it. */
 @NullMarked
 package io.outboard.cuda.kernels.internal;
 
