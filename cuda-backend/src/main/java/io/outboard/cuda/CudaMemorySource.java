@@ -203,8 +203,8 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * Reserves addresses for a region that grows in place. This needs JDK 22 or newer; JDK 24 and newer warn unless
-     * {@code --enable-native-access=ALL-UNNAMED} is given. The region's memory can't be shared by
+     * Reserves addresses for a region that grows in place. The reservation needs JDK 22 or newer; JDK 24 and newer warn
+     * unless {@code --enable-native-access=ALL-UNNAMED} is given. The region's memory can't be shared by
      * {@code cudaIpcGetMemHandle}, and {@code cudaDeviceEnablePeerAccess} doesn't show the memory to other devices;
      * {@link #show} does.
      *

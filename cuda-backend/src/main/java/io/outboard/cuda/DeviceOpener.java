@@ -104,7 +104,7 @@ final class DeviceOpener {
         try {
             return kernelDriver(Files.readString(DRIVER_VERSION_FILE));
         } catch (final IOException e) {
-            // This isn't Linux, or a sandbox without this file; a report can do without the number.
+            // The file is missing outside of Linux and in some sandboxes; a report can do without the number.
             return "unknown";
         }
     }

@@ -20,7 +20,8 @@ import jcuda.Pointer;
  * {@link KernelModule#link}, or through the headers, see {@link DeviceHeaders}; in either way with the allocator that
  * the heap was made for. If nothing fits, kernels get a null pointer. {@link DeviceAllocator} lists the allocators; the
  * headers name their sources. A heap of {@link DeviceAllocator#CUDA_MALLOC} is the driver's own. Making such a heap
- * raises the driver's limit and uses no memory of Outboard's; it has no {@link #statistics} and no {@link #reset}.
+ * raises the driver's limit and uses no memory of Outboard's; such a heap has no {@link #statistics} and no
+ * {@link #reset}.
  *
  * <p>Thread-safety: safe for any number of threads, as for kernels on any streams. Cost: making a heap, {@link #reset}
  * and {@link #statistics} wait for all work in the context before and after, which isn't possible while a stream is

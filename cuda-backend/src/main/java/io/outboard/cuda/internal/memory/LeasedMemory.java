@@ -41,7 +41,8 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
     }
 
     /**
-     * Connects with the driver of this machine. This needs JDK 22 or newer, and a lender that lends to this process.
+     * Connects with the driver of this machine. The connection needs JDK 22 or newer, and a lender that lends to this
+     * process.
      */
     public static LeasedMemory connect(final Path socket, final String name, final int device) throws IOException {
         return over(
