@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class FloorSearch {
 
-    /** The limit of blocks times moments; a step over more would take a millisecond. */
+    /** The limit of the sum of all blocks' lives, in moments; a step over a longer sum would take a millisecond. */
     private static final long MOST_CELLS = 1 << 18;
 
     private static final int MOST_BLOCKS = 1024;

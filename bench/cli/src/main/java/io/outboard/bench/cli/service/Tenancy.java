@@ -27,7 +27,7 @@ final class Tenancy {
     private static final Duration TURN_LIMIT = Duration.ofHours(1);
 
     /**
-     * A tenant of the device.
+     * A tenant is a program that leases memory of the device.
      *
      * @param name the lender's name for the tenant
      * @param trace file of the trace that the tenant replays
