@@ -73,7 +73,8 @@ public record Series(String name, String colour, String dash, boolean hidden) {
 
     /**
      * Assigns a look to every name. Known names look the same everywhere, baselines are shades of grey, and others get
-     * free looks. People with any colour vision can tell the colours apart; no two lines share colour and dash.
+     * free looks. People with any colour vision can tell the colours apart; up to 50 lines of a page share no pair of
+     * colour and dash.
      *
      * @param names of strategies, pools or kernels' allocators
      * @return one series a name, in the same order
