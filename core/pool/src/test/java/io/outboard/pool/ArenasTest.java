@@ -113,8 +113,8 @@ class ArenasTest {
     }
 
     /**
-     * The owner has nothing to do meanwhile, and small blocks may come before large ones. The pool used to take the
-     * large blocks for memory in use.
+     * The thread that allocated the blocks does nothing while another one frees them, and small blocks may come before
+     * large ones. The pool used to count the large blocks as in use.
      */
     @Test
     void shouldNotTakeForUsedWhatAnotherThreadHasFreed() throws Exception {
@@ -130,7 +130,7 @@ class ArenasTest {
                     pool.free(large[i / 8]);
                 }
             }
-            // After so many allocations, the arenas' memory in use is added up.
+            // These allocations are enough for the arenas' memory in use to be added up.
             return allocate(pool, 2048, 4096);
         });
 
@@ -140,8 +140,8 @@ class ArenasTest {
     }
 
     /**
-     * Nine in ten of the freed blocks used to count as in use, since their owner has nothing to do. So the pool took as
-     * much memory again.
+     * Nine in ten of the freed blocks used to count as in use, since no thread of their arena took them in. So the pool
+     * took as much memory again.
      */
     @Test
     void shouldUseWhatOthersHaveFreedAndNobodyTookInBeforeItGrows() throws Exception {
@@ -239,7 +239,7 @@ class ArenasTest {
         assertEquals(freed * 256, owner.limboBytes());
     }
 
-    /** Allocates blocks of this size until none is left, and returns how many there were. */
+    /** Allocates blocks of {@code sizeBytes} until none is left, and returns how many there were. */
     private static int fill(final Pool pool, final long sizeBytes) {
         int count = 0;
         while (true) {
@@ -294,8 +294,8 @@ class ArenasTest {
     }
 
     /**
-     * The arena that wasn't first used to have nothing, and placed each block in the other. With two threads there were
-     * a tenth as many operations.
+     * The second arena used to have no memory, and placed each block in the first one's. With two threads there were a
+     * tenth as many operations.
      */
     @ParameterizedTest
     @ValueSource(longs = {MIB, 8 * MIB})
@@ -409,7 +409,7 @@ class ArenasTest {
         pool.close();
     }
 
-    /** With this policy, moving memory means waiting for the device, which may take any time. */
+    /** With {@link ReusePolicy#IMMEDIATE}, moving memory means waiting for the device, which may take any time. */
     @Test
     @Timeout(20)
     void shouldNotWaitForTheDeviceToPlaceInAnotherArena() throws Exception {

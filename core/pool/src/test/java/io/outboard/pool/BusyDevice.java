@@ -99,7 +99,7 @@ final class BusyDevice implements DeviceWork {
         return numbers;
     }
 
-    /** Returns whether so many kernels of each stream have ended. */
+    /** Returns whether at least {@code numbers} kernels have ended, stream by stream. */
     boolean haveEnded(final long[] numbers) {
         for (int stream = 0; stream < numbers.length; stream++) {
             if (finished.get(stream) < numbers[stream]) {

@@ -43,7 +43,7 @@ class DeviceBufferTest {
         }
     }
 
-    /** Collects garbage until so many buffers have been reported. */
+    /** Collects garbage until {@code count} buffers have been reported. */
     private static List<LogRecord> reports(final Warnings warnings, final int count) throws InterruptedException {
         final List<LogRecord> reports = new ArrayList<>();
         final long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
@@ -240,7 +240,7 @@ class DeviceBufferTest {
             final long stacks = reports.stream()
                     .filter(report -> report.getThrown() != null)
                     .count();
-            // 64 are expected, with a standard deviation of 8.
+            // About 64 stacks are expected, with a standard deviation of 8.
             assertTrue(stacks > 8 && stacks < 256, () -> stacks + " stacks");
         }
     }

@@ -55,7 +55,10 @@ public final class FailingHostMemory extends ClassLoader {
         super(FailingHostMemory.class.getClassLoader());
     }
 
-    /** Makes that allocation fail, counted from now on, from 0; none if it is negative. */
+    /**
+     * Makes one allocation fail, the one with this number, counted from 0 from now on; a negative number makes none
+     * fail.
+     */
     static void failAt(final int allocation) {
         count = 0;
         failing = allocation;

@@ -28,7 +28,7 @@ public final class FailingMemorySource implements MemorySource {
     private long piecesMoved;
     private int regionsOut;
 
-    /** The addresses that have memory in regions that grow in place, by where each unit begins. */
+    /** The addresses of the units that have memory, in regions that grow in place. */
     private final Set<Long> units = new HashSet<>();
 
     private long failingCall = Long.MAX_VALUE;

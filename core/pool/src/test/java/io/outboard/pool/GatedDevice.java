@@ -37,7 +37,7 @@ class GatedDevice implements DeviceWork {
         return locked(() -> Set.copyOf(askedBy));
     }
 
-    /** Ends the work before so many marks, counted from the first. */
+    /** Ends the work before the first {@code count} marks. */
     void finish(final long count) {
         change(() -> finished = Math.max(finished, count));
     }

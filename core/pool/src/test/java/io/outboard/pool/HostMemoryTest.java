@@ -91,7 +91,7 @@ class HostMemoryTest {
         }
     }
 
-    /** Runs a program; also used to repeat the one that a failure names. */
+    /** Runs a program. The message of a failure has this call with its arguments, so that a developer can repeat it. */
     private static void run(final Mode mode, final int seed, final int failing) throws Exception {
         FailingHostMemory.failAt(failing);
         final Runnable program = (Runnable) HOST.loadClass(Program.class.getName())
@@ -293,7 +293,10 @@ class HostMemoryTest {
             }
         }
 
-        /** Makes a call, mostly on this thread, which is of arena 0; false if there was no host memory for the call. */
+        /**
+         * Makes a call, mostly on this thread, which is of arena 0. Returns false if there was no host memory for the
+         * call.
+         */
         private boolean call(final Runnable call) {
             final FutureTask<?> task = new FutureTask<>(
                     () -> {

@@ -97,7 +97,9 @@ class PoolAccountingTest {
         pool.close();
     }
 
-    /** The peak of eight threads used to be found in part, since the pool only looked for it now and then. */
+    /**
+     * Only a part of the peak of eight threads used to be found, since the pool looked for the peak only now and then.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 8})
     void shouldKnowThePeakOfSeveralThreads(final int arenas) throws Exception {

@@ -62,7 +62,7 @@ class PoolContentionTest {
         assertNull(failure.get(), () -> String.valueOf(failure.get()));
     }
 
-    /** Allocates and frees until there are so many arenas, or the time is over. */
+    /** Allocates and frees until there are {@code arenas} arenas, or the time is over. */
     private static void contend(final Pool pool, final int arenas, final long sizeBytes) {
         final long end = System.nanoTime() + PATIENCE;
         final long[] blocks = new long[16];
@@ -199,7 +199,7 @@ class PoolContentionTest {
         }
     }
 
-    /** The pool has the slack, not each arena. The first version held 37 GiB with 11 GiB in use. */
+    /** The whole pool has one slack, rather than each arena. The first version held 37 GiB with 11 GiB in use. */
     @ParameterizedTest
     @CsvSource({"4, 4096", "16, 4096", "16, 1048576", "8, 16777216"})
     void shouldHoldNoMoreWithManyThreads(final int threads, final long sizeBytes) throws Exception {

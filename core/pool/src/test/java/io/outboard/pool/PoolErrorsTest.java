@@ -315,7 +315,7 @@ class PoolErrorsTest {
         try {
             call.run();
         } catch (final OutOfMemoryError | DeviceOutOfMemoryException e) {
-            // A program would go on like this.
+            // A program would go on after such an error, too.
         } catch (final IllegalStateException e) {
             assertBroken(e);
         }

@@ -138,7 +138,7 @@ class PoolEventsTest {
                         .toList());
     }
 
-    /** Each block has two units; there are free blocks in two places, and the device has one unit left. */
+    /** Each block has two units; there are free blocks in two places, and the pool's limit leaves one unit. */
     @Test
     void shouldRecordWhatMovesAndWhatGoesFromTheMiddle() throws IOException {
         source.growingInPlace();
@@ -209,7 +209,7 @@ class PoolEventsTest {
         final List<RecordedEvent> waits = events.stream()
                 .filter(event -> event.getEventType().getName().endsWith("Synchronised"))
                 .toList();
-        // The pool waited for the second block, and when it was closed.
+        // Each of the two pools waits for the second block, and when it is closed.
         assertEquals(4, waits.size());
         assertTrue(waits.stream().noneMatch(event -> event.getDuration().isNegative()));
     }
@@ -309,7 +309,7 @@ class PoolEventsTest {
         assertEquals(2000, seen);
     }
 
-    /** Runs the action, waits until the recorder has asked twice more, and returns the samples. */
+    /** Runs the action, waits until the recorder has asked twice more for samples, and returns them. */
     private List<RecordedEvent> samples(final Runnable meanwhile) throws IOException, InterruptedException {
         final Path path = folder.resolve("periodic.jfr");
         final CountDownLatch asked = new CountDownLatch(2);

@@ -80,7 +80,7 @@ class PoolFaultsTest {
         pool.close();
     }
 
-    /** A pool that has nothing else waits for the device. */
+    /** A pool that has no other memory waits for the device. */
     @Test
     void shouldWaitForABusyDeviceInTheEnd() throws InterruptedException {
         final EndlessDevice device = new EndlessDevice();
@@ -186,7 +186,9 @@ class PoolFaultsTest {
         assertFalse(message.contains("largest free block 0 bytes"), message);
     }
 
-    /** Rehashing 0.65 of 2^k blocks used to take 24 to 78 ms, under the lock. */
+    /**
+     * Each time limbo had 0.65 of 2^k blocks, its hash table used to be copied, which took 24 to 78 ms under the lock.
+     */
     @Test
     void shouldNotCopyLimboAsItGrows() {
         final Pool pool = Pool.over(new VirtualMemorySource(100 * GIB))

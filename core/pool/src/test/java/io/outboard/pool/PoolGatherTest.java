@@ -216,7 +216,7 @@ class PoolGatherTest {
         }
     }
 
-    /** Otherwise, the tables would be full of holes, and small requests would be refused. */
+    /** Each round makes holes. If holes took more and more entries of the tables, small requests would be refused. */
     @Test
     void shouldKeepTheTableForBlocks() {
         final Pool pool = Pool.over(source)
@@ -461,8 +461,8 @@ class PoolGatherTest {
     }
 
     /**
-     * The memory that was given back for a hole was the last one, so the hole lay beyond the end. This used to lead to
-     * an error about a wrong argument.
+     * To refill a hole, the pool gives back the last memory of the region, so the hole then lies beyond the region's
+     * end. The request used to fail with an error about a wrong argument.
      */
     @Test
     void shouldSayThatItIsFullIfAHoleEndsUpBehindTheLastMemory() {
@@ -484,7 +484,7 @@ class PoolGatherTest {
         assertTrue(pool.allocate(8 * MIB) > 0);
     }
 
-    /** A capture begins between the question and the call. */
+    /** A capture begins just after the pool has asked whether there is one, so nothing goes back. */
     @Test
     void shouldKeepTheLimitThoughNothingGoesBack() {
         final FailingMemorySource few =
@@ -516,7 +516,8 @@ class PoolGatherTest {
     }
 
     /**
-     * Returns how many small blocks fit into a pool's tables after it got a hole of 200 MiB and refused so many sizes.
+     * Returns how many small blocks fit into a pool's tables after it got a hole of 200 MiB and refused {@code
+     * refusals} sizes.
      */
     private static int blocksAfter(final int refusals) {
         final FailingMemorySource few =

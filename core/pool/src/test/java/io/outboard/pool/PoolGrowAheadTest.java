@@ -109,7 +109,7 @@ class PoolGrowAheadTest {
         }
     }
 
-    /** Memory in limbo is as good as in use, until the device says that it has finished. */
+    /** Memory in limbo counts like memory in use, until the device says that it has finished. */
     @Test
     void shouldGrowForWhatIsInLimbo() {
         for (int i = 0; i < 25; i++) {
@@ -162,7 +162,10 @@ class PoolGrowAheadTest {
         assertTrue(small.statistics().heldBytes() >= 500 * MIB);
     }
 
-    /** At the limit, each request tried to grow, and woke the thread, which tried, too. All waited for the driver. */
+    /**
+     * Where the device had no memory for a step, each request used to try to grow, and woke the thread, which tried,
+     * too. All waited for the driver.
+     */
     @Test
     void shouldNotWantAStepAgainThatItDidNotGet() {
         allocate(25);

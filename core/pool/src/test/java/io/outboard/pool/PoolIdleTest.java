@@ -176,7 +176,7 @@ class PoolIdleTest {
         assertEquals(bytes, pool.statistics().heldBytes());
     }
 
-    /** The thread would use a context that is being destroyed. */
+    /** A thread that gave memory back would use a context that may be destroyed at that moment. */
     @Test
     void shouldKeepOffADeviceThatMayEnd() throws InterruptedException {
         final Set<Thread> before = idleThreads();

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Blocks of megabytes cost as much as others, in each arena. Each used to be searched for everywhere. */
+/** Blocks of megabytes cost as much as others, in each arena. The pool used to search everywhere for each of them. */
 class PoolLargeBlocksTest {
 
     private static final long MIB = 1L << 20;
@@ -101,7 +101,10 @@ class PoolLargeBlocksTest {
         }
     }
 
-    /** Returns the CPU time that one thread needs for so many blocks, the least of a few rounds. */
+    /**
+     * Returns the CPU time in which one thread frees and allocates {@link #BLOCKS} blocks, the least of {@link #ROUNDS}
+     * rounds.
+     */
     private static long leastNanoseconds(final ReusePolicy policy, final int arenas, final long sizeBytes)
             throws Exception {
         final ThreadMXBean threads = ManagementFactory.getThreadMXBean();

@@ -267,7 +267,10 @@ class PoolMarksTest {
         assertEquals(0, device.marksOut());
     }
 
-    /** Work of the block may come after that mark, so the block waits for the next one. */
+    /**
+     * The block is freed while a mark is made. Work of the block may come after the mark, so the block waits for the
+     * next one.
+     */
     @Test
     void shouldNotFreeWithAMarkWhatIsFreedWhileThatIsMade() {
         final long[] blocks = place(4);

@@ -25,7 +25,7 @@ final class PoolModel {
 
     private static final long LIMIT_BYTES = 8L << 20;
 
-    /** A number of frees that is more than a batch of limbo. */
+    /** The number of frees of an operation that fills more than one batch of a stream. */
     private static final int MANY = 70;
 
     /** This error means that a block was handed out while work submitted before its free was unfinished. */

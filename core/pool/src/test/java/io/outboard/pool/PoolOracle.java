@@ -7,7 +7,8 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * The oracle knows who holds which addresses, and what the device was doing when the others were freed. It is
  * independent of the pool, and only sees what is handed out and freed. At each allocation, it checks that nobody else
- * holds any byte of the block, and that each kernel launched before a byte was freed has ended, unless the byte is
+ * holds any byte of the block, and that each kernel launched before the byte was freed (on its stream, if it was freed
+ * on one) has ended, unless the byte is handed out on the stream on which it was freed.
  * handed out on the stream on which it was freed.
  *
  * <p>It never raises a false alarm: a block counts as free before the pool is told, and as handed out after the pool
@@ -21,7 +22,10 @@ final class PoolOracle {
     /** A block is recorded here as its holder sees it. */
     record Block(long address, long sizeBytes, int stream) {}
 
-    /** A freed record is a part of a block that was freed; its key is where it begins, and it has its end. */
+    /**
+     * A freed record is a part of a freed block: its end, and the work that must finish before it is handed out again.
+     * Its key in the map is its start.
+     */
     @SuppressWarnings("ArrayRecordComponent")
     private record Freed(long end, int stream, long[] work) {}
 

@@ -24,7 +24,7 @@ class PoolReuseTest {
     private static final long STREAM = 1;
     private static final long OTHER = 2;
 
-    /** The number of frees that fill a batch of limbo. */
+    /** The number of frees that fill a batch of a stream; an arena's has room for twice as many. */
     private static final int BATCH = 64;
 
     private final FailingMemorySource source = new FailingMemorySource(1L << 40);
@@ -48,7 +48,7 @@ class PoolReuseTest {
         }
     }
 
-    /** The pool used to hold all of its slack, though an earlier question to the device costs next to nothing. */
+    /** On an idle device a question costs next to nothing, so the pool asks before half its slack is in limbo. */
     @Test
     void shouldHoldHalfItsSlackOnADeviceThatIsIdle() {
         final Pool pool = Pool.over(new FailingMemorySource(64L << 30).growingInPlace())
@@ -68,7 +68,7 @@ class PoolReuseTest {
                 () -> device.synchronizations() + " questions, each for 128 MiB that were freed");
     }
 
-    /** A late device has so many pieces of work unfinished. */
+    /** The latest {@code behind} pieces of work of a late device are unfinished, unless somebody has waited. */
     private static final class LateDevice extends IdleDevice {
         private final long behind;
         private long submitted;
@@ -98,8 +98,8 @@ class PoolReuseTest {
         }
 
         /**
-         * Allocates blocks of 6 to 18 MiB in each other's place, and uses each once. Returns how often a request asked
-         * the device.
+         * Allocates blocks of 6 to 18 MiB, each in place of freed ones, and uses each once. Returns how often a request
+         * asked the device.
          */
         int allocateAndFree(final Pool pool, final long usedBytes, final int operations) {
             final Random random = new Random(7);
@@ -140,7 +140,10 @@ class PoolReuseTest {
                 () -> pool.statistics().toString());
     }
 
-    /** With more in limbo than half of what isn't in use, the rest was used up before a mark had finished. */
+    /**
+     * At most half of what isn't in use may be in limbo before a free asks. With more in limbo, requests use up the
+     * rest before the mark has finished, and wait.
+     */
     @Test
     void shouldNotWaitWhereLittleIsLeft() {
         final LateDevice late = new LateDevice(10);
@@ -163,7 +166,7 @@ class PoolReuseTest {
         allocateAndFree(pool, 3 * BATCH, 256);
         assertEquals(0, device.synchronizations(), "little isn't worth a mark");
 
-        // As many blocks of 10 KiB are worth a few marks.
+        // Blocks of 10 KiB, as many as before, are worth a few marks.
         final long sizeBytes = 10 << 10;
         allocateAndFree(pool, 3 * BATCH, sizeBytes);
 
@@ -257,7 +260,10 @@ class PoolReuseTest {
         assertEquals(0, device.awaits());
     }
 
-    /** What a stream's block may waste counts from the granule, since no block can be smaller. */
+    /**
+     * A request is rounded up to a granule before its waste in a stream's block is computed. Otherwise, a block of one
+     * granule would be too large for one byte.
+     */
     @Test
     void shouldHandASmallBlockBackToItsStreamAtOnce() {
         final Pool pool = builder(ReusePolicy.STREAM_ORDERED).build();
@@ -445,7 +451,7 @@ class PoolReuseTest {
         assertEquals(calls, device.calls(), "the device may be gone");
     }
 
-    /** The device is busy and finishes in the end, so every way of recycling is taken. */
+    /** Now and then the device says that work hasn't finished, so every way of recycling is taken. */
     @ParameterizedTest
     @EnumSource(value = ReusePolicy.class)
     void shouldMakeNoGarbage(final ReusePolicy policy) {
@@ -469,7 +475,7 @@ class PoolReuseTest {
         assertTrue(policy == ReusePolicy.IMMEDIATE || steady.answers > 1000, "limbo was recycled");
     }
 
-    /** Allocates and frees up to 2 MiB of 4, so that memory in limbo is missing now and then. */
+    /** Allocates and frees, with up to about 1 MiB of 4 in use. Limbo is recycled whenever it reaches its limit. */
     private static void work(final Pool pool, final long[] live, final int operations) {
         for (int i = 0; i < operations; i++) {
             final int slot = (i * 31) & (live.length - 1);

@@ -54,8 +54,8 @@ class PoolStarvationTest {
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
     /**
-     * The pool used to hold 100 GiB after four seconds, and 40 to 80 GiB as long as taking what came back and placing
-     * the request held the lock twice.
+     * The pool used to hold 100 GiB after four seconds. It held 40 to 80 GiB as long as a request took the lock twice:
+     * once to take what came back, and once to be placed.
      */
     @ParameterizedTest
     @CsvSource({"STRICT, 2, 0", "STRICT, 2, 2", "STRICT, 8, 4", "TRACKED, 4, 0", "TRACKED, 4, 3", "STREAM_ORDERED, 4, 2"

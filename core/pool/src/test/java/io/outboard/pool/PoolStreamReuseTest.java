@@ -373,7 +373,7 @@ class PoolStreamReuseTest {
         }
     }
 
-    /** Frees a block on each of so many streams, which have finished then. */
+    /** Frees a block on each of {@code count} streams, and returns whether the device has finished with all of them. */
     private static boolean releaseOn(final Pool pool, final long firstStream, final int count) {
         for (long stream = firstStream; stream < firstStream + count; stream++) {
             pool.freeAsync(pool.allocate(4096), stream);

@@ -43,7 +43,10 @@ class RecordingTest {
     private static final int THREADS = 4;
     private static final int OPERATIONS = 60_000;
 
-    /** The number of threads; with so many, each buffer has records. With FEW from each thread, no buffer is full. */
+    /**
+     * The number of threads that makes sure that each buffer has records. With FEW records of each thread, no buffer is
+     * full.
+     */
     private static final int WRITERS = 8;
 
     private static final int FEW = 450;

@@ -51,7 +51,7 @@ final class Request {
         }
     }
 
-    /** Waits until the request's thread is in no method of this name any more, since the thread may wait there, too. */
+    /** Waits until the request's thread is no longer in a method with this name, where the thread may wait, too. */
     void awaitReturnFrom(final String method) {
         final long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
         while (Arrays.stream(thread.getStackTrace())

@@ -168,6 +168,7 @@ public final class SimulatedDevice implements DeviceWork {
 
     /**
      * Makes one call fail, and change nothing; but {@link #release} still forgets its mark.
+     *
      * @param call which call from now on, from 1; calls of test methods don't count
      * @param newFailure makes the exception to throw
      */

@@ -3,12 +3,14 @@ package io.outboard.pool;
 /** This class runs code close to the end of a thread's stack. */
 final class StackEnd {
 
-    /** A trial is what to do so close to the end. */
+    /** A trial is code that runs close to the end of the stack. */
     interface Trial {
         void at(int framesLeft) throws Exception;
     }
 
-    /** The most frames of {@link #descend}, which may be as small as compiled ones; more than the tested code needs. */
+    /**
+     * The most frames of {@link #descend}: more than the tested code needs, even if each is as small as a compiled one.
+     */
     private static final int MOST_FRAMES = 300;
 
     private StackEnd() {}
@@ -37,14 +39,19 @@ final class StackEnd {
         }
     }
 
-    /** Runs the operation with room for so many frames; false if the stack ended in it. */
+    /**
+     * Runs the operation with room for {@code framesLeft} frames. Returns false if the stack ended in the operation.
+     */
     static boolean run(final int framesLeft, final Runnable operation) {
         final boolean[] done = new boolean[1];
         descend(framesLeft, operation, done);
         return done[0];
     }
 
-    /** Runs the operation at that depth, and returns the number of frames between this one and the end. */
+    /**
+     * Runs the operation where {@code framesLeft} frames are left, and returns the number of frames between this one
+     * and the end.
+     */
     @SuppressWarnings("InfiniteRecursion") // The stack ends.
     private static int descend(final int framesLeft, final Runnable operation, final boolean[] done) {
         int below;

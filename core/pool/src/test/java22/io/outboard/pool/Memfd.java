@@ -76,7 +76,7 @@ final class Memfd implements AutoCloseable {
                 linker.defaultLookup().find(name).orElseThrow(), FunctionDescriptor.of(result, parameters));
     }
 
-    /** Reads eight bytes, of which the first is at any address. Where there is no memory, this ends the process. */
+    /** Reads eight bytes at any address, aligned or not. Where there is no memory, this ends the process. */
     static long read(final long address) {
         return ALL_ADDRESSES.get(JAVA_LONG_UNALIGNED, address);
     }

@@ -43,7 +43,7 @@ final class MemfdMemorySource implements MemorySource {
     private long unitsMoved;
     private boolean closed;
 
-    /** Creates a device of so many bytes, a multiple of {@link #UNIT_BYTES}. */
+    /** Creates a device of {@code limitBytes}, a multiple of {@link #UNIT_BYTES}. */
     MemfdMemorySource(final long limitBytes) {
         this.limitBytes = limitBytes;
         memory = new Memfd(limitBytes);
@@ -114,7 +114,7 @@ final class MemfdMemorySource implements MemorySource {
         return Optional.of(reserved(sizeBytes));
     }
 
-    /** Reserves one unit more than that, since pages are smaller than units, and so less aligned. */
+    /** Reserves one unit more than {@code sizeBytes}, since pages are smaller than units, and so less aligned. */
     private Growable reserved(final long sizeBytes) {
         final Growable growable = new Growable(memory.reserve(sizeBytes + UNIT_BYTES), sizeBytes);
         growables.add(growable);

@@ -43,10 +43,10 @@ final class Account {
     /** The number of the next lease. */
     long nextLease = 1;
 
-    /** How many bytes {@link Admission} has asked the client to give back; 0 if no such request is open. */
+    /** The number of bytes that {@link Admission} has asked the client to give back; 0 if no answer is awaited. */
     long pressedBytes;
 
-    /** The time of the last such request, and below, what the client held then. */
+    /** The time at which the client was last asked to give back, and below, what it held then. */
     long pressedAtNanos;
 
     long leasedWhenPressed;
@@ -61,7 +61,7 @@ final class Account {
         this.pid = pid;
     }
 
-    /** Returns whether the client may state now that it holds such a lease from an earlier lender. */
+    /** Returns whether the client may state now that it holds the given lease from an earlier lender. */
     boolean mayState(final long lease, final long bytes) {
         return !hasAsked
                 && lease > 0

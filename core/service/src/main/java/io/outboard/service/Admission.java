@@ -66,7 +66,7 @@ final class Admission {
      */
     interface Outcome {
 
-        /** The request is on the ledger as that lease, and its memory must be made now. */
+        /** The request is on the ledger as {@code lease}, and its memory must be made now. */
         void make(LeaseRequest request, long lease);
 
         void press(Account account, long bytes);
@@ -136,7 +136,9 @@ final class Admission {
         return next;
     }
 
-    /** Serves the waiting requests; called when memory has come back, and at {@link #nextNanos}. */
+    /**
+     * Serves the waiting requests. The lender calls this method when memory has come back, and at {@link #nextNanos}.
+     */
     void serve(final long nowNanos) {
         // A refused request makes way for those behind it.
         do {
@@ -159,7 +161,9 @@ final class Admission {
         waiting.addAll(left);
     }
 
-    /** Asks others to give back, and refuses the first request that has nobody to wait for; false if there is none. */
+    /**
+     * Asks others to give back, and refuses the first request that has nobody to wait for. Returns false if none has.
+     */
     private boolean refuse(final long nowNanos) {
         waiting.forEach(request -> press(request, nowNanos));
         for (final LeaseRequest request : waiting) {

@@ -34,7 +34,9 @@ final class LeasedRegion extends PiecedRegion {
         this.onClose = onClose;
     }
 
-    /** Reserves so many bytes of addresses, a multiple of the unit; empty if Linux hasn't so many. */
+    /**
+     * Reserves {@code sizeBytes} of addresses, a multiple of the unit. Returns nothing if Linux has no such range left.
+     */
     static Optional<LeasedRegion> reserve(
             final Linux linux,
             final LenderConnection connection,

@@ -135,7 +135,7 @@ final class Ledger {
     }
 
     /**
-     * Records that the client has a lease of that number.
+     * Records that the client has the lease with the number {@code lease}.
      *
      * @return false if the client has another lease of that number; then nothing changes
      */

@@ -84,7 +84,10 @@ public final class LenderConnection implements Lease.Source {
         return connect(LinuxCalls.find(), socket, name, GRACE_NANOS);
     }
 
-    /** Connects with the caller's implementation of the calls, and another {@link #GRACE_NANOS}. */
+    /**
+     * Connects with an implementation of the Linux calls, and a time other than {@link #GRACE_NANOS}, that the caller
+     * chooses.
+     */
     static LenderConnection connect(final Linux linux, final Path socket, final String name, final long graceNanos)
             throws IOException {
         final LenderConnection connection =
@@ -227,7 +230,7 @@ public final class LenderConnection implements Lease.Source {
         return request(type, a, 0, ticket);
     }
 
-    /** Returns the lease of an answer, of that size, or of any size if {@code bytes} is 0. */
+    /** Returns the lease of an answer, whose size must be {@code bytes}, or may be any if {@code bytes} is 0. */
     Lease leaseOf(final Answer answer, final long bytes) {
         final Lease lease = new Lease(answer.last().a(), answer.last().b(), answer.descriptor());
         final boolean isWhole =

@@ -34,13 +34,13 @@ final class LenderLoop implements Runnable {
     private final Queue<Runnable> posted = new ConcurrentLinkedQueue<>();
     private final int event;
 
-    /** Called at the end, while no other lender can have the socket's path yet. */
+    /** The action at the end, while no other lender can have the socket's path yet. */
     private final Runnable onEnd;
 
-    /** Set when the loop must end. Confined to the lender's thread. */
+    /** Whether the loop must end. Confined to the lender's thread. */
     private boolean ending;
 
-    /** Set once the thread runs no more posted actions; then whoever posts one runs it. */
+    /** Whether the thread runs no more posted actions. From then on, whoever posts an action runs it. */
     private volatile boolean ended;
 
     /** A descriptor that is closed when no other is left, so that a connection can be accepted and turned away. */
@@ -235,7 +235,8 @@ final class LenderLoop implements Runnable {
     }
 
     /**
-     * Accepts and closes a connection, which {@code poll} would report again at once otherwise; false if that fails.
+     * Accepts and closes a connection, which {@code poll} would report again at once otherwise. Returns false if that
+     * fails.
      */
     private boolean turnAway() {
         if (reserve != Linux.NONE) {

@@ -13,28 +13,28 @@ import java.util.List;
 public interface LenderMXBean {
 
     /**
-     * See {@link LenderStatus#device}.
+     * Returns what {@link LenderStatus#device} says.
      *
-     * @return its name
+     * @return the device's name
      */
     String getDevice();
 
     /**
-     * See {@link LenderStatus#limitBytes}.
+     * Returns what {@link LenderStatus#limitBytes} says.
      *
      * @return bytes
      */
     long getLimitBytes();
 
     /**
-     * See {@link LenderStatus#lentBytes}.
+     * Returns what {@link LenderStatus#lentBytes} says.
      *
      * @return bytes
      */
     long getLentBytes();
 
     /**
-     * See {@link LenderStatus#spareBytes}.
+     * Returns what {@link LenderStatus#spareBytes} says.
      *
      * @return bytes
      */
@@ -55,7 +55,7 @@ public interface LenderMXBean {
     int getWaitingClients();
 
     /**
-     * Returns how much memory these clients wait for.
+     * Returns how much memory the waiting clients wait for.
      *
      * @return bytes
      */

@@ -49,7 +49,7 @@ public record LenderStatus(String device, long limitBytes, long lentBytes, long 
         return of(socket, Wire.ANSWER_MILLIS);
     }
 
-    /** Asks a lender as {@link #of(Path)} does, and waits for each of its messages for so long. */
+    /** Asks a lender as {@link #of(Path)} does, and waits {@code answerMillis} for each of its messages. */
     static LenderStatus of(final Path socket, final int answerMillis) throws IOException {
         final Wire wire = Wire.open(LinuxCalls.find(), SocketFile.checked(socket), answerMillis);
         try {

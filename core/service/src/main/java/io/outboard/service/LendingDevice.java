@@ -65,7 +65,7 @@ public interface LendingDevice extends AutoCloseable {
     @Override
     void close();
 
-    /** This memory is made for one lease, and the lender has it until it is sent. */
+    /** This memory is made for one lease, and the lender has the memory until its descriptor is sent. */
     interface Memory extends AutoCloseable {
 
         /**

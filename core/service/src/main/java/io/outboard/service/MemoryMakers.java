@@ -25,7 +25,11 @@ final class MemoryMakers {
 
     private final Consumer<Runnable> poster;
 
-    /** @param poster runs an action in the lender's thread, or at once when that has ended */
+    /**
+     * Creates the makers.
+     *
+     * @param poster runs an action in the lender's thread, or at once when that has ended
+     */
     MemoryMakers(final Consumer<Runnable> poster) {
         this.poster = poster;
     }

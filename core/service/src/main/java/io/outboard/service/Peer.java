@@ -62,7 +62,7 @@ final class Peer {
     @Nullable
     Account account;
 
-    /** Why the connection must be closed; null if it needn't. */
+    /** The reason why the connection must be closed; null if there is none. */
     private @Nullable String doom;
 
     Peer(final Linux linux, final int socket, final Linux.Peer who, final long helloUntilNanos) {
@@ -128,7 +128,7 @@ final class Peer {
         }
     }
 
-    /** Sends a message; false if there is no room. */
+    /** Sends a message. Returns false if there is no room. */
     private boolean trySend(final Outgoing outgoing) {
         boolean sent = true;
         try {

@@ -75,7 +75,7 @@ final class Prefetch {
         return isComing;
     }
 
-    /** Takes the prefetched lease, or returns null if there is none of that size. */
+    /** Takes the prefetched lease, or returns null if there is none of {@code bytes}. */
     @Nullable
     Lease take(final long bytes) {
         final Lease lease = ready;
@@ -86,7 +86,7 @@ final class Prefetch {
         return lease;
     }
 
-    /** Records that a lease of that size was taken, and returns whether to prefetch another one now. */
+    /** Records that a lease of {@code bytes} was taken, and returns whether to prefetch another one now. */
     boolean wants(final long bytes, final long nowNanos) {
         final boolean isSteady = bytes == lastBytes && nowNanos - lastNanos < SOON_NANOS;
         count = isSteady ? count + 1 : 1;

@@ -228,7 +228,8 @@ final class Requests implements Admission.Outcome {
 
     @Override
     public void make(final LeaseRequest request, final long lease) {
-        // Only when its memory is made, outside of a decision, is it known whether one more shared lease is possible.
+        // Whether one more shared lease is possible is only known when the lease's memory is made, outside of a
+        // decision.
         final LendingDevice.Memory spare = request.isShared() ? null : spares.take(request.bytes());
         if (spare != null) {
             made(request, lease, spare);
@@ -366,7 +367,7 @@ final class Requests implements Admission.Outcome {
         }
     }
 
-    /** Called when all connections are closed. */
+    /** Ends the making of memory, once all connections are closed. */
     void ended() {
         makers.end();
         spares.end();

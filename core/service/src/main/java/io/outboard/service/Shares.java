@@ -42,8 +42,8 @@ final class Shares {
         private final LendingDevice.@Nullable Memory memory;
 
         /**
-         * The number of messages with the descriptor that are on their way, plus 1 while some client has the lease. The
-         * descriptor stays open meanwhile, so its number can't become another file's.
+         * The number of messages with the descriptor that are on their way, plus 1 while some client has the lease.
+         * Until the number is 0, the descriptor stays open, so that no other file can get the descriptor's number.
          */
         private int uses = 1;
 
@@ -107,7 +107,7 @@ final class Shares {
         return account.shares.size() >= MOST_OF_A_CLIENT;
     }
 
-    /** Makes a lease on the ledger one that others may open. */
+    /** Turns a lease on the ledger into a shared one, which others may open. */
     Share add(final Account account, final long lease, final long bytes, final LendingDevice.Memory memory) {
         final byte[] ticket = new byte[TICKET_BYTES];
         random.nextBytes(ticket);
@@ -156,7 +156,7 @@ final class Shares {
         return true;
     }
 
-    /** Answers a client that opens a ticket; true if the client got the lease. */
+    /** Answers a client that opens a ticket. Returns true if the client got the lease. */
     boolean open(final Peer peer, final Account account, final Message message) {
         final Share share = shares.get(message.text());
         LendingDevice.Memory descriptor = null;

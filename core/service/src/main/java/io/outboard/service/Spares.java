@@ -24,17 +24,21 @@ final class Spares {
     /** The number of spares that are being made. */
     private int coming;
 
-    /** @param most how many spares are kept ready; 0 for none */
+    /**
+     * Creates spares, of which none is made yet.
+     *
+     * @param most how many spares are kept ready; 0 for none
+     */
     Spares(final int most) {
         this.most = most;
     }
 
-    /** Records that a client asks for so much. */
+    /** Records that a client asks for a lease of {@code bytes}. */
     void asked(final long bytes) {
         asked[askedCount++ % REMEMBERED] = bytes;
     }
 
-    /** Takes a spare of that size, or returns null. */
+    /** Takes a spare of {@code bytes}, or returns null. */
     LendingDevice.@Nullable Memory take(final long bytes) {
         return bytes == sizeBytes ? ready.poll() : null;
     }
@@ -81,7 +85,7 @@ final class Spares {
         drop();
     }
 
-    /** Drops all spares that are ready; true if there were any. */
+    /** Drops all spares that are ready. Returns true if there were any. */
     boolean drop() {
         final boolean were = !ready.isEmpty();
         ready.forEach(LendingDevice.Memory::close);

@@ -128,7 +128,7 @@ final class Client {
         }
     }
 
-    /** Leases units, each of which must be zero, writes to them and gives them back, so many times or without end. */
+    /** Leases units, each of which must be zero, writes to them and gives them back, {@code times} times. */
     private void churn(final int times) {
         final long unit = MemoryDevice.UNIT_BYTES;
         final GrowableRegion region = source.reserve(8 * unit, 8 * unit).orElseThrow();

@@ -49,7 +49,7 @@ class DescriptorsTest {
         }
     }
 
-    /** Returns a connection on which a message with so many descriptors waits. */
+    /** Returns a connection on which a message with {@code count} descriptors waits. */
     private int accept(final int count) throws IOException, InterruptedException {
         assertEquals(
                 new NativeProgram.Run(0, ""),
@@ -57,7 +57,7 @@ class DescriptorsTest {
         return linux.accept(listening);
     }
 
-    /** Returns how many descriptors that the program has sent this process has. */
+    /** Returns how many of the descriptors that the program has sent are open in this process. */
     private static long open() throws IOException {
         try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
             return all.filter(DescriptorsTest::isOfProgram).count();

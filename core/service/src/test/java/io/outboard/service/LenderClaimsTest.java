@@ -149,7 +149,9 @@ class LenderClaimsTest {
         assertNothingLent(here);
     }
 
-    /** A larger sum would overflow to a negative number, and then everybody would have room. */
+    /**
+     * The lender bounds the sum. A larger one would overflow to a negative number, and then everybody would have room.
+     */
     @Test
     void shouldBoundWhatOneClientStates() throws IOException {
         final Lender here = lender();
@@ -181,7 +183,7 @@ class LenderClaimsTest {
         assertNothingLent(here);
     }
 
-    /** A client knows when it connects what it holds of an earlier lender. */
+    /** A client knows what it holds of an earlier lender as soon as it connects, so it must not state more later. */
     @Test
     void shouldRefuseWhatIsStatedLater() throws IOException {
         final Lender here = lender();
@@ -194,7 +196,7 @@ class LenderClaimsTest {
         assertNothingLent(here);
     }
 
-    /** The memory would exist without being on the ledger. */
+    /** If the lease went off the ledger, its memory would exist without being on the ledger. */
     @Test
     void shouldNotTakeBackWhatIsStillBeingMade() throws Exception {
         final SlowDevice device = new SlowDevice();

@@ -133,7 +133,7 @@ class PrefetchFaultsTest {
         }
     }
 
-    /** Others are, for example, another thread that grows, and what JMX asks. */
+    /** Another thread that grows, for example, or a question of JMX doesn't wait for a prefetch. */
     @Test
     void shouldNotKeepOthersWaitingMeanwhile() throws Exception {
         try (LenderConnection connection = LenderConnection.connect(linux, socket, "a", 30 * GRACE_NANOS);

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Several clients have leases on purpose, in this process and in others. */
+/** Clients in this process and in others share leases. */
 @Timeout(60)
 class SharingTest {
 
@@ -135,7 +135,7 @@ class SharingTest {
             again.close();
 
             opened.close();
-            // The lease is counted to that client now, whatever its quota is.
+            // The lease counts to "little" now, though it is larger than that client's quota.
             assertEquals(2 * UNIT, leasedBytes("little"));
             openedToo.close();
             openedToo.close();
@@ -277,7 +277,7 @@ class SharingTest {
             lender.close();
             lender = lender();
 
-            // A lease is answered only after all that was said before.
+            // The lender answers a request only after all earlier messages of the client.
             Await.until(() -> isServed(one) && isServed(other), lender::status);
             assertEquals(2 * UNIT, lender.status().lentBytes());
             assertThrows(IOException.class, () -> other.open(made.ticket(), false));

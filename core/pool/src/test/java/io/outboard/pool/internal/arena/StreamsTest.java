@@ -30,8 +30,8 @@ class StreamsTest {
     }
 
     /**
-     * The thread used to look for another stream again and again, and left no core to the thread that had to make it.
-     * So virtual threads stood still forever.
+     * A thread whose stream was forgotten used to look for the stream's next limbo again and again, and left no core to
+     * the thread that had to make the limbo. So virtual threads stood still forever.
      */
     @Test
     void shouldWaitForWhoForgetsAStream() throws Exception {

@@ -24,7 +24,7 @@ public class Answer {
     private int descriptor = Linux.NONE;
     private volatile boolean isWhole;
 
-    /** Adds a message; true if it was the last one. Only the thread that reads calls this. */
+    /** Adds a message. Returns true if it was the last one. Only the thread that reads calls this method. */
     public boolean add(final Message message, final int with) {
         messages.add(message);
         descriptor = with;
@@ -50,7 +50,7 @@ public class Answer {
     /**
      * Waits for the answer, even if the thread is interrupted.
      *
-     * @throws LenderGoneException if the answer doesn't come within that time, or the connection ends first
+     * @throws LenderGoneException if the answer doesn't come within {@code nanos}, or the connection ends first
      */
     public void await(final long nanos) throws LenderGoneException {
         final long end = System.nanoTime() + nanos;
@@ -76,7 +76,10 @@ public class Answer {
         }
     }
 
-    /** Returns the exception to throw when the last message refuses a lease of that size to a name with that quota. */
+    /**
+     * Returns the exception to throw when the last message refuses a lease of {@code bytes} to a name that may have
+     * {@code mostBytes}.
+     */
     public DeviceOutOfMemoryException refusalOf(final long bytes, final String name, final long mostBytes) {
         final Message refused = last();
         final Refusal why = Refusal.of(refused.a());

@@ -3,7 +3,7 @@ package io.outboard.service.internal.session;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** A lender is gone if there is none to answer, or it doesn't answer. */
+/** This exception says that there is no lender to answer, or that the lender doesn't answer. */
 public final class LenderGoneException extends IOException {
 
     private static final long serialVersionUID = 1L;

@@ -39,10 +39,10 @@ public final class Session implements Runnable {
     /** A handler is called by the session's thread, so it mustn't wait for an answer. */
     public interface Handler {
 
-        /** The lender wants so much back. */
+        /** The lender wants {@code bytes} back. */
         void pressed(long bytes);
 
-        /** Called every {@link #TICK_MILLIS}. */
+        /** The session's thread calls this method every {@link #TICK_MILLIS}. */
         void tick();
     }
 
@@ -69,7 +69,7 @@ public final class Session implements Runnable {
 
     private int lenders = 1;
 
-    /** Why there is no lender. */
+    /** The reason why there is no lender. */
     private String gone = "";
 
     private boolean closed;
@@ -77,7 +77,9 @@ public final class Session implements Runnable {
     /** Whether a handler has failed. Confined to the session's thread. */
     private boolean hasFailed;
 
-    /** Counted down at the end, to wake the thread if it waits between two attempts to find a lender. */
+    /**
+     * The latch that is counted down at the end, to wake the thread if it waits between two attempts to find a lender.
+     */
     private final CountDownLatch ended = new CountDownLatch(1);
 
     private Session(
@@ -326,7 +328,7 @@ public final class Session implements Runnable {
         return null;
     }
 
-    /** Pauses; false if the session is closed. */
+    /** Pauses. Returns false if the session is closed. */
     private boolean rest(final int millis) {
         try {
             return !ended.await(millis, TimeUnit.MILLISECONDS);

@@ -29,7 +29,9 @@ public final class Users {
         users.remove(user);
     }
 
-    /** Has users give back so much, if more than 0, and tells the lender. May take as long as the device works. */
+    /**
+     * Has users give back {@code bytes}, if more than 0, and tells the lender. May take as long as the device works.
+     */
     public void press(final long bytes, final Session session) {
         final Thread thread = new Thread(null, () -> ease(bytes, session), "outboard-pressed", 0, false);
         thread.setDaemon(true);

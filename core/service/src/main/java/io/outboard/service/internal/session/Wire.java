@@ -19,7 +19,9 @@ public final class Wire {
     /** The longest wait for an answer that a lender can give at once. */
     public static final int ANSWER_MILLIS = 10_000;
 
-    /** The longest wait to send. A lender reads at once, so one that doesn't read for so long is as good as gone. */
+    /**
+     * The longest wait to send. A lender reads at once, so a lender that makes a client wait longer is as good as gone.
+     */
     private static final int SEND_MILLIS = 5_000;
 
     private final Linux linux;
@@ -41,7 +43,7 @@ public final class Wire {
         return open(linux, path, ANSWER_MILLIS);
     }
 
-    /** Connects as {@link #open(Linux, Path)} does, to wait for each answer for so long. */
+    /** Connects as {@link #open(Linux, Path)} does, to wait {@code answerMillis} for each answer. */
     public static Wire open(final Linux linux, final Path path, final int answerMillis) throws IOException {
         final Wire wire = new Wire(linux, linux.socket(true), answerMillis);
         boolean done = false;
@@ -110,7 +112,8 @@ public final class Wire {
     }
 
     /**
-     * Returns whether, within that time, a message or the end of the connection comes. Only for the thread that reads.
+     * Returns whether a message, or the end of the connection, comes within {@code millis}. Only for the thread that
+     * reads.
      */
     public boolean await(final int millis) throws IOException {
         final short[] events = {Linux.READABLE};
