@@ -1,8 +1,9 @@
 package io.outboard.core;
 
 /**
- * The host-side tables hold as many blocks as they were made for. Device memory may be left: make the strategy with a
- * larger {@link StrategyOptions#maxBlocks}, or free blocks first. The call that threw it changed nothing.
+ * This exception says that the host-side tables of a strategy hold as many blocks as they were made for. Device memory
+ * may be left: make the strategy with a larger {@link StrategyOptions#maxBlocks}, or free blocks first. The call that
+ * threw it changed nothing.
  */
 public final class BlockTableFullException extends IllegalStateException {
 

@@ -58,7 +58,7 @@ public final class ByteSize {
             return bytes + (bytes == 1 ? " byte" : " bytes");
         }
         final int unit = unitOf(bytes);
-        // Rounding may make 1024 of it, which is one of the next.
+        // Rounding may yield 1024, which is 1 of the next unit.
         final BigDecimal rounded = in(unit, bytes);
         return rounded.intValue() == 1024 ? plain(in(unit + 1, bytes), unit + 1) : plain(rounded, unit);
     }
@@ -70,7 +70,7 @@ public final class ByteSize {
      * @return as {@link #text}, and in brackets the bytes if that isn't all of it: {@code 3.98MiB (4174336 bytes)}
      */
     public static String exact(final long bytes) {
-        // Hundredths of a power of two that are whole are quarters.
+        // Hundredths of a unit are a whole number of bytes only if they are quarters of the unit.
         return bytes < 1024 || bytes % (bytesOf(unitOf(bytes)) / 4) == 0
                 ? text(bytes)
                 : text(bytes) + " (" + bytes + " bytes)";

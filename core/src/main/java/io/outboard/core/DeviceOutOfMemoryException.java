@@ -7,9 +7,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Device memory is exhausted, with what a person needs to tell <em>full</em> from <em>fragmented</em>.
+ * This exception says that device memory is exhausted, with what a person needs to tell <em>full</em> from
+ * <em>fragmented</em>.
  *
- * <p>Strategies don't throw it: they answer {@link Strategy#NO_SPACE}. Those who hold strategies and regions do.
+ * <p>Strategies don't throw the exception, since they return {@link Strategy#NO_SPACE}. Those who hold strategies and
+ * regions throw it.
  */
 public final class DeviceOutOfMemoryException extends RuntimeException {
 
@@ -35,10 +37,10 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
 
     private final transient Supplier<String> holders;
 
-    /** Negative until it is asked for. */
+    /** The size of the largest free block, in bytes; negative until somebody asks for it. */
     private long largestFreeBlockBytes = -1;
 
-    /** Null until it is asked for. */
+    /** The whole message; null until somebody asks for it. */
     private @Nullable String diagnosis;
 
     private DeviceOutOfMemoryException(

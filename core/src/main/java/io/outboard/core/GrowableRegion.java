@@ -17,10 +17,10 @@ package io.outboard.core;
  *
  * <p>While work is recorded that this would break, such as a capture into a graph, {@link #move} and {@link #giveBack}
  * may do nothing, where the region knows of it: {@link #pieceBytes} says what was done. Neither waits for the device:
- * what isn't finished with the memory is the caller's to know.
+ * the caller must know which work still uses the memory.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: that of the driver for each piece, some tens of microseconds;
- * O(log pieces) for what only asks. They are never on the path of an allocation that finds memory.
+ * O(log pieces) for methods that only ask. An allocation that finds memory calls none of them.
  */
 public interface GrowableRegion extends AutoCloseable {
 

@@ -1,9 +1,9 @@
 package io.outboard.core;
 
 /**
- * An address at which no block in use starts was given to {@link Strategy#free} or its kin: never allocated, freed or
- * retired already, or inside a block; or a handle that names none. The message says which, and the call changed
- * nothing.
+ * This exception says that {@link Strategy#free} or a similar method was given an address at which no block in use
+ * starts, since it was never allocated, was freed or retired already, or is inside a block; or a handle that names no
+ * block. The message says which, and the call changed nothing.
  */
 public final class InvalidAddressException extends IllegalArgumentException {
 
@@ -81,7 +81,7 @@ public final class InvalidAddressException extends IllegalArgumentException {
                 return "it lies in the free " + block + ", so it was freed already or never allocated";
             }
             final long offsetBytes = wanted - start;
-            // Memory that is taken, though no block in use starts there: nothing but a retired block.
+            // The memory is taken, though no block in use starts there, so it can only be a retired block.
             if (offsetBytes == 0) {
                 return "it was freed already, and the memory of its " + block + " isn't released yet";
             }

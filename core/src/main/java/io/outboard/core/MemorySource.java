@@ -3,7 +3,7 @@ package io.outboard.core;
 import java.util.Optional;
 
 /**
- * Regions come from a source: the device's driver, or a range of numbers that nothing backs.
+ * A memory source hands out regions: it is the device's driver, or a range of numbers that nothing backs.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: that of the driver, tens of microseconds and more; a source
  * is asked a few times in a program's life, never on the path of an allocation.
@@ -11,8 +11,8 @@ import java.util.Optional;
 public interface MemorySource extends AutoCloseable {
 
     /**
-     * Addresses cost nothing, and memory that moves leaves holes among them. With so many it is long before they are
-     * used up.
+     * The most bytes of addresses for each byte of memory. Addresses cost nothing, and memory that moves leaves holes
+     * among them, so with many addresses it is long before they are used up.
      */
     int ADDRESSES_FOR_A_BYTE = 16;
 
@@ -74,7 +74,7 @@ public interface MemorySource extends AutoCloseable {
      * @param user whom to ask
      */
     default void addUser(final MemoryUser user) {
-        // Nobody else is known to need any.
+        // This source knows of nobody else who needs memory.
     }
 
     /**
@@ -83,7 +83,7 @@ public interface MemorySource extends AutoCloseable {
      * @param user who isn't to be asked any more; a call may still be going on
      */
     default void removeUser(final MemoryUser user) {
-        // None was added.
+        // This source keeps no users.
     }
 
     /** Gives every region back that is still out. A second call does nothing. */

@@ -24,11 +24,13 @@ public interface MemoryUser {
     long usedBytes();
 
     /**
-     * Does something while no thread of the user's own uses the memory, such as to end the context that it belongs to:
-     * to do so while another thread uses it is an error that a driver needn't report. If that succeeds, the source
-     * calls {@link #sourceEnded} within. May wait for what these threads do, and they wait for the action.
+     * Does something while no thread of the user's own uses the memory, such as ending the context that the memory
+     * belongs to: to end a context while another thread uses it is an error that a driver needn't report. If the action
+     * succeeds, the source calls {@link #sourceEnded} within. May wait for what these threads do, and they wait for the
+     * action.
      *
-     * @param action it must not call the user but for that, and mustn't be called by one of the user's own threads
+     * @param action it must not call the user except for {@link #sourceEnded}, and mustn't be called by one of the
+     *     user's own threads
      */
     default void whileResting(final Runnable action) {
         action.run();

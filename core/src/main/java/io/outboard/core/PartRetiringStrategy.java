@@ -2,12 +2,12 @@ package io.outboard.core;
 
 /**
  * This strategy retires parts of blocks, too: the tail of a block in use, and any part of a free block. A pool needs
- * that if it takes the memory away that is behind free addresses: nobody is handed these addresses until the pool has
- * put memory there again. All else is as {@link Strategy} says.
+ * such a strategy if it takes away the memory behind free addresses: nobody is handed these addresses until the pool
+ * has put memory there again. All else is as {@link Strategy} says.
  */
 public interface PartRetiringStrategy extends Strategy {
 
-    /** {@link #retireTail} answers this when a block keeps its tail. */
+    /** The value that {@link #retireTail} returns when a block keeps its tail. */
     long NO_TAIL = -1;
 
     /**

@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * A {@link GrowableRegion} without the calls of its device: it knows the pieces, and checks what callers pass. Those
- * who write such a region extend this class.
+ * This class is a {@link GrowableRegion} without the calls of its device: it knows the pieces, and checks what callers
+ * pass. Those who write such a region extend this class.
  *
  * <p>Thread-safety: safe for any number of threads. All methods hold one lock, and so do the methods that a subclass
  * writes while this class calls them. Cost: O(log pieces), beside what the device takes.

@@ -6,7 +6,7 @@ import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 
 /**
- * Finds the strategies on the class path or module path, by name: those of every {@link StrategyModule}.
+ * This class finds the strategies on the class path or module path, by name: those of every {@link StrategyModule}.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: each call asks {@link ServiceLoader} anew; no state is kept.
  */

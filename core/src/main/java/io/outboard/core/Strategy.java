@@ -14,13 +14,16 @@ package io.outboard.core;
  * finds with {@code instanceof}: {@link HandleStrategy}, {@link PartRetiringStrategy}, {@link SlabStrategy} and {@link
  * StepwiseStrategy}.
  *
- * <p>Thread-safety: confined to one thread. Garbage: none after construction, but what tables leave behind that grow
- * because {@link StrategyOptions#firstBlocks} says so, and no operation makes garbage otherwise. Cost: stated by each
- * strategy. When nothing fits, {@link #NO_SPACE}; no exception is thrown for that.
+ * <p>Thread-safety: confined to one thread. Garbage: none after construction, except what tables leave behind that grow
+ * because {@link StrategyOptions#firstBlocks} says so. Cost: stated by each strategy. When nothing fits, a strategy
+ * returns {@link #NO_SPACE}, and throws no exception.
  */
 public interface Strategy {
 
-    /** {@link #allocate} answers this when nothing fits. Addresses aren't negative, so it is none. */
+    /**
+     * The value that {@link #allocate} returns when nothing fits. Addresses aren't negative, so the value is no
+     * address.
+     */
     long NO_SPACE = -1;
 
     /**

@@ -4,9 +4,9 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * A family has the strategies that must be told something: {@link Strategies#named} takes the name, a colon and that,
- * such as {@code planned:step.plan}. They aren't among {@link Strategies#all}. Safe for any number of threads, if the
- * maker is.
+ * A family has the strategies that must be told something: {@link Strategies#named} takes the name, a colon and what
+ * the strategy must be told, such as {@code planned:step.plan}. They aren't among {@link Strategies#all}. Safe for any
+ * number of threads, if the maker is.
  *
  * @param name lower-case words joined by hyphens, that no strategy has
  * @param parameter what is behind the colon, as help shows it, such as {@code FILE}

@@ -3,8 +3,8 @@ package io.outboard.core;
 import java.util.List;
 
 /**
- * Names the strategies of one module. A module with strategies has one class of this kind, public and with a public
- * constructor without parameters, and names that class to {@link java.util.ServiceLoader}: in {@code
+ * This interface names the strategies of one module. A module with strategies has one class of this kind, public and
+ * with a public constructor without parameters, and names that class to {@link java.util.ServiceLoader}: in {@code
  * META-INF/services/io.outboard.core.StrategyModule} for the class path, and after {@code provides} in its {@code
  * module-info} for the module path. Users ask {@link Strategies}.
  */

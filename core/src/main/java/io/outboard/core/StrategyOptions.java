@@ -6,9 +6,9 @@ package io.outboard.core;
  * <p>The defaults serve 100,000 live blocks in 256 GiB: every second block may be free, so that takes 200,001 blocks.
  *
  * <p>Tables take all of their memory when a strategy is made, unless {@code firstBlocks} is less than {@code
- * maxBlocks}. Then they start with room for so many, and double when a block is wanted and there is no room, before
- * anything else of the call happens: it takes as long as copying the tables does, which is microseconds for a thousand
- * blocks and some milliseconds for a quarter of a million (the block table of TLSF has figures).
+ * maxBlocks}. Then they start with room for {@code firstBlocks}, and double when a block is wanted and there is no
+ * room, before anything else of the call happens. This takes as long as copying the tables does, which is microseconds
+ * for a thousand blocks and some milliseconds for a quarter of a million (the block table of TLSF has figures).
  * Meanwhile old and new tables are held together, and the old ones are garbage after that. If the JVM has no memory for
  * that, the call throws {@link OutOfMemoryError} and nothing changes.
  *
@@ -20,7 +20,10 @@ package io.outboard.core;
  */
 public record StrategyOptions(long granuleBytes, int maxBlocks, int firstBlocks) {
 
-    /** 256-byte granules, 229,000 blocks, all at once: as many as block tables hold in 8 MiB. */
+    /**
+     * The options with granules of 256 bytes, and tables that take all of their memory at once, for 229,000 blocks: as
+     * many as block tables hold in 8 MiB.
+     */
     public static final StrategyOptions DEFAULTS = new StrategyOptions(256, 229_000);
 
     /**

@@ -3,7 +3,7 @@ package io.outboard.core;
 /** A provider makes strategies of one kind. {@link Strategies} finds those of every {@link StrategyModule}. */
 public interface StrategyProvider {
 
-    /** No strategy divides a region of more granules, since their numbers are unsigned ints. */
+    /** The most granules of a region that a strategy divides, since their numbers are unsigned ints. */
     long MOST_GRANULES = (1L << 32) - 1;
 
     /**
@@ -56,7 +56,7 @@ public interface StrategyProvider {
     default long regionBytesFor(final long sizeBytes, final long alignmentBytes, final StrategyOptions options) {
         final long granuleBytes = options.granuleBytes();
         final long paddingBytes = Math.max(alignmentBytes, granuleBytes) - granuleBytes;
-        // Both may be 2^62 and more: negative if the sum overflows.
+        // Both terms may be 2^62 and more, so the sum is negative if it overflows.
         final long bytes = ((sizeBytes - 1) | (granuleBytes - 1)) + 1 + paddingBytes;
         return bytes < 0 || bytes / granuleBytes > MOST_GRANULES ? Long.MAX_VALUE : bytes;
     }

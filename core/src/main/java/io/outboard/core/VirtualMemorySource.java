@@ -13,7 +13,7 @@ import java.util.Set;
  * stale address is always recognised. Regions that grow in place are offered too, in units of 2 MiB; their pieces count
  * as taken.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: O(1) a call. When the limit is reached,
+ * <p>Thread-safety: safe for any number of threads. Cost: O(1) a call. When the limit is reached, the source throws
  * {@link DeviceOutOfMemoryException}.
  */
 public final class VirtualMemorySource implements MemorySource {

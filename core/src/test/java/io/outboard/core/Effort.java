@@ -10,10 +10,12 @@ import java.util.random.RandomGenerator;
  */
 public final class Effort {
 
-    /** A run tries one in so many seeds, since each takes its time. */
+    /** The number of seeds of which a run tries one, since each takes long. */
     static final int SEEDS_PART = 20;
 
-    /** A run makes one in so many of a property's tries, and of rounds; the thorough build makes twice as many. */
+    /**
+     * The number of a property's tries, or of rounds, of which a run makes one; the thorough build makes twice as many.
+     */
     private static final int TRIES_PART = 8;
 
     /** The number by which all tries are multiplied; 0 for a part of them. */
@@ -49,13 +51,13 @@ public final class Effort {
         return TIMES == 0 ? part(all, RANDOM) : new Seeds(1, all * TIMES);
     }
 
-    /** Returns how many tries or rounds to make, of so many. */
+    /** Returns how many tries or rounds a test makes that has {@code all} of them. */
     public static int tries(final int all) {
         final int part = Boolean.getBoolean("outboard.thorough") ? TRIES_PART / 2 : TRIES_PART;
         return TIMES == 0 ? (all + part - 1) / part : Math.multiplyExact(all, TIMES);
     }
 
-    /** Returns how long a test goes on, in nanoseconds, of so many milliseconds. */
+    /** Returns for how many nanoseconds a test goes on that has {@code allMilliseconds}. */
     public static long nanoseconds(final int allMilliseconds) {
         return TimeUnit.MILLISECONDS.toNanos(tries(allMilliseconds));
     }

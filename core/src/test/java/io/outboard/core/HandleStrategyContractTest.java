@@ -182,7 +182,7 @@ public abstract class HandleStrategyContractTest extends StrategyContractTest {
         assertWhole(strategy);
     }
 
-    /** A handle doesn't tell such blocks apart, and neither does an address. */
+    /** A handle doesn't tell a block from an earlier one in the same place, and neither does an address. */
     @Test
     void shouldGiveTheSameHandleToABlockInTheSamePlaceThatFollows() {
         assumeCoalesces();

@@ -14,7 +14,7 @@ final class OperationMix {
     private static final int SLOTS = 64;
     private static final BlockVisitor IGNORE = (address, sizeBytes, free) -> {};
 
-    /** A slot with a retired block holds this minus the block's name: less than any address, and than NO_SPACE. */
+    /** The number from which a retired block's name is taken for its slot: less than any address, and than NO_SPACE. */
     private static final long RETIRED = -2;
 
     private final long[] addresses;
@@ -24,7 +24,7 @@ final class OperationMix {
         this(seed, SLOTS);
     }
 
-    /** Makes a mix on up to so many blocks: a power of two, up to 2^11. */
+    /** Makes a mix on up to {@code slots} blocks: a power of two, up to 2^11. */
     OperationMix(final long seed, final int slots) {
         random = seed;
         addresses = new long[slots];

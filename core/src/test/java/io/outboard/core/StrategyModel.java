@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class StrategyModel {
 
-    /** A strategy may bound its search. But if there are at most so many free blocks, it must find one that fits. */
+    /** The number of free blocks up to which a strategy must find one that fits. With more, it may bound its search. */
     private static final int SEARCHED_BLOCKS = 64;
 
     private final Strategy strategy;

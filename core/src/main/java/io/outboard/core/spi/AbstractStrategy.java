@@ -15,11 +15,15 @@ import io.outboard.core.StrategyOptions;
  * granules; the bytes after the last whole one are lost. Sizes count granules, in longs.
  *
  * <p>Thread-safety: confined to one thread. Cost: a few comparisons and shifts a call, no host memory for each block.
- * When nothing fits, {@link #NO_SPACE}. It is public for strategies in other modules, not for applications.
+ * When nothing fits, it returns {@link #NO_SPACE}. The class is public for strategies in other modules, not for
+ * applications.
  */
 public abstract class AbstractStrategy implements Strategy {
 
-    /** {@link #withdraw} answers this when there is no such block; names of retired blocks aren't negative. */
+    /**
+     * The value that {@link #withdraw} returns when there is no block to retire; names of retired blocks aren't
+     * negative.
+     */
     protected static final long NO_BLOCK = -1;
 
     private final Region region;
@@ -364,7 +368,7 @@ public abstract class AbstractStrategy implements Strategy {
      *     region
      */
     protected final int startOf(final long address) {
-        // Rotating puts the bits below a granule on top: one test for both ends and for the granule.
+        // Rotating moves the bits below a granule to the top, so one test covers both ends and the granule.
         final long start = Long.rotateRight(address - regionAddress, granuleLog2);
         if (start >>> 32 != 0) {
             throw invalid(address);

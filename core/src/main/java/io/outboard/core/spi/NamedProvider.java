@@ -8,8 +8,8 @@ import java.util.Objects;
 import java.util.function.BiFunction;
 
 /**
- * A provider that is made of a name, a description and a constructor, so that a {@code StrategyModule} merely lists its
- * providers.
+ * A named provider is made of a name, a description and a constructor, so that a {@code StrategyModule} merely lists
+ * its providers.
  */
 public class NamedProvider implements StrategyProvider {
 
