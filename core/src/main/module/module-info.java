@@ -1,4 +1,4 @@
-/** The contract of a strategy, regions and where they come from; and what strategies are written with. */
+/** This module has the contract of a strategy, regions and their sources, and what strategies are written with. */
 module io.outboard.core {
     requires static org.jspecify;
 

@@ -1,4 +1,4 @@
-/** Strategies over the hybrid array list, and the bitmask. */
+/** This module has strategies over the hybrid array list, and the bitmask. */
 module io.outboard.hal {
     requires transitive io.outboard.core;
     requires static org.jspecify;

@@ -1,6 +1,6 @@
 /**
- * Pools of device memory for many threads. The strategy that they use by default is a provider's, of {@code
- * io.outboard.tlsf}.
+ * This module has pools of device memory for many threads. The strategy that they use by default is a provider's, of
+ * {@code io.outboard.tlsf}.
  */
 module io.outboard.pool {
     requires transitive io.outboard.core;

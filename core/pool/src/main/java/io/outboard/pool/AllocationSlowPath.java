@@ -20,7 +20,7 @@ import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The slow path: what a pool does for a request that finds nothing in its arena, in this order. It
+ * The slow path serves a request that finds nothing in its arena. In this order, it
  *
  * <ol>
  *   <li>releases what is ready in the arena, and places the request there;
@@ -49,10 +49,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class AllocationSlowPath {
 
-    /** A request asks so often, at most, before the pool grows for it: others of its arena aren't always faster. */
+    /**
+     * The most questions of a request to the device before the pool grows for it: other threads of its arena aren't
+     * always faster in taking what comes back.
+     */
     private static final int MOST_ASKED = 16;
 
-    /** A thread that waits where the device can't be marked looks so often. */
+    /** The time between two looks of a thread that waits where the device can't be marked. */
     private static final long PAUSE_NS = 50_000;
 
     private final long limitBytes;
@@ -222,8 +225,8 @@ final class AllocationSlowPath {
     }
 
     /**
-     * Grows within a bound. It is looked at again after remote frees were taken in, since these count as in use until
-     * then.
+     * Grows within a bound. The bound is looked at again after remote frees were taken in, since their blocks count as
+     * in use until then.
      */
     private long grow(
             final Arena home,

@@ -7,13 +7,13 @@ import java.lang.ref.Reference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A block of a {@link Pool} that its owner closes, instead of freeing an address. {@link Pool#buffer} makes it; over
- * CUDA, {@code CudaPool.buffer} makes one that has a pointer, too.
+ * A device buffer is a block of a {@link Pool} that its owner closes, instead of freeing an address. {@link
+ * Pool#buffer} makes a buffer; over CUDA, {@code CudaPool.buffer} makes one that has a pointer, too.
  *
  * <p>A buffer that is collected without having been closed is a leak. At a {@link LeakLevel} other than {@code OFF} the
  * pool reports it as a warning to the logger {@code io.outboard.pool}, with the stack of its allocation where that is
- * known, and frees it if {@link PoolBuilder#reclaimLeaks} asks for that. That is a net, not a way to free: it comes
- * some time after the garbage collector has found out, if it does at all.
+ * known, and frees it if {@link PoolBuilder#reclaimLeaks} asks for that. The report is a safety net, not a way to free:
+ * it comes some time after the garbage collector has found the leak, if the collector does at all.
  *
  * <p>The collector sees this object, not the address: who goes on with {@link #address} alone must keep the buffer
  * reachable meanwhile. The block is freed by {@link #close} only, never by {@link Pool#free}.
@@ -32,7 +32,7 @@ public final class DeviceBuffer implements AutoCloseable {
     private final long stream;
     private final LeakTracker.@Nullable Entry tracked;
 
-    /** By {@link #CLOSED} only. */
+    /** True once the buffer is closed. Only {@link #CLOSED} accesses this field. */
     @SuppressWarnings("UnusedVariable")
     private boolean closed;
 
@@ -76,7 +76,7 @@ public final class DeviceBuffer implements AutoCloseable {
      */
     @Override
     public void close() {
-        // Decides which thread frees; nothing else is published by it, so no order is needed.
+        // This decides which thread frees the block, and publishes nothing else, so no order is needed.
         if (!CLOSED.compareAndSet(this, false, true)) {
             return;
         }
@@ -92,7 +92,7 @@ public final class DeviceBuffer implements AutoCloseable {
     }
 
     private void checkOpen() {
-        // Opaque: who uses a buffer while another thread closes it isn't ordered with that anyway.
+        // Opaque access is enough: the use of a buffer isn't ordered with a close by another thread anyway.
         if ((boolean) CLOSED.getOpaque(this)) {
             throw new IllegalStateException("the buffer is closed");
         }

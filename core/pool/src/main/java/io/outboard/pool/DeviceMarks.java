@@ -9,9 +9,9 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Asks the device for all arenas of a pool, one thread at a time, since sixteen that mark at once take tens of
- * microseconds. A mark is made only if no earlier one covers what is asked for; its answer is {@link Progress}, which
- * everybody reads. A thread that finds another asking waits for that answer, a microsecond or two.
+ * This class asks the device for all arenas of a pool, one thread at a time, since sixteen that mark at once take tens
+ * of microseconds. A mark is made only if no earlier one covers what is asked for; its answer is {@link Progress},
+ * which everybody reads. A thread that finds another asking waits for that answer, a microsecond or two.
  *
  * <p>The lock that is held meanwhile guards nothing else, no arena's is held, and none while a thread waits for the
  * device's work. If the device fails, what it fails with is thrown, and nothing is lost or handed out.
@@ -20,10 +20,16 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class DeviceMarks {
 
-    /** Unfinished marks are spread over the device's backlog: at most an eighth of it comes back at a time. */
+    /**
+     * The most marks of all work. Unfinished marks are spread over the device's backlog, so at most an eighth of the
+     * backlog comes back at a time.
+     */
     static final int MOST_MARKS = 16;
 
-    /** Some twenty microseconds: an answer takes a few, unless the thread that is to give it doesn't run. */
+    /**
+     * The most spins of a thread that waits for an answer, some twenty microseconds. An answer takes a few, unless the
+     * thread that must give it doesn't run.
+     */
     private static final int MOST_SPINS = 500;
 
     private static final long PAUSE_NS = 50_000;
@@ -33,18 +39,18 @@ final class DeviceMarks {
     private final Streams streams;
     private final SpinLock asking = new SpinLock();
 
-    /** Marks of all work. */
+    /** The marks of all work. */
     private final Marks all = new Marks(MOST_MARKS);
 
     private boolean ended;
 
-    /** The device couldn't be marked when it was tried last, and no mark is out: nothing comes back. */
+    /** True if the device couldn't be marked at the last attempt, and no mark is out, so that nothing comes back. */
     private volatile boolean unmarkable;
 
     /** The mark that a thread waits for, and releases then. Written under the lock. */
     private volatile long awaited = DeviceWork.NO_MARK;
 
-    /** So many marks equal to it were forgotten meanwhile, each of which is to be released. */
+    /** The number of marks equal to {@link #awaited} that were forgotten meanwhile, each of which must be released. */
     private int awaitedOver;
 
     /** The number of the last mark of all work, or less if it was forgotten. Written under the lock. */
@@ -62,17 +68,20 @@ final class DeviceMarks {
         return made.sum();
     }
 
-    /** Whether no mark is out, and none could be made: there is nothing to wait for. */
+    /** Returns whether no mark is out, and none could be made, so that there is nothing to wait for. */
     boolean isUnmarkable() {
         return unmarkable || work.isCapturing();
     }
 
-    /** Whether a mark with this number or a later one has finished. Makes one if need be, and doesn't wait for it. */
+    /**
+     * Returns whether a mark with this number or a later one has finished. Makes a mark if need be, and doesn't wait
+     * for it.
+     */
     @SuppressWarnings("ThreadPriorityCheck")
     boolean ask(final long number) {
         for (int spins = 0; progress.finished() < number; spins++) {
             if (spins > 0 && lastMade >= number && !asking.taken) {
-                // Another's answer, which is for this one, too.
+                // Another thread's answer serves this thread, too.
                 return progress.finished() >= number;
             }
             if (asking.tryLock()) {
@@ -91,7 +100,7 @@ final class DeviceMarks {
         return true;
     }
 
-    /** As {@link #ask}, but gives up if another thread asks: for a caller who needs no memory now. */
+    /** Does what {@link #ask} does, but gives up if another thread asks: for a caller that needs no memory now. */
     boolean askAhead(final long number) {
         if (progress.finished() >= number || !asking.tryLock()) {
             return progress.finished() >= number;
@@ -144,7 +153,10 @@ final class DeviceMarks {
         }
     }
 
-    /** Waits for the oldest mark, or a capture, without the lock. False if there is none, or another thread waits. */
+    /**
+     * Waits for the oldest mark, or a capture, without the lock. Returns false if there is no mark, or another thread
+     * waits.
+     */
     boolean awaitOldest() {
         final long mark = beginAwait();
         if (mark == DeviceWork.NO_MARK) {
@@ -211,7 +223,10 @@ final class DeviceMarks {
         }
     }
 
-    /** As {@link #ask}, for what was freed on streams by now, too; blocks whose stream has finished come back. */
+    /**
+     * Does what {@link #ask} does, for what was freed on streams by now, too; blocks whose stream has finished come
+     * back.
+     */
     boolean askAll(final long number) {
         final long last = Math.max(number, streams.closeAll());
         askStreams();
@@ -256,7 +271,7 @@ final class DeviceMarks {
         forgetAll();
     }
 
-    /** Forgets all marks. What waits for one all the same waits for the next one of all work. */
+    /** Forgets all marks. What still waits for one of them waits for the next mark of all work. */
     void forgetAll() {
         asking.lock();
         try {

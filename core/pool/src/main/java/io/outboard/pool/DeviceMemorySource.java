@@ -3,8 +3,9 @@ package io.outboard.pool;
 import io.outboard.core.MemorySource;
 
 /**
- * A source of memory that a device works on while the program goes on: a block freed may still be in use by a kernel. A
- * pool over one is {@link ReusePolicy#STRICT} unless it is told otherwise. Safe for any number of threads.
+ * This source has memory that a device works on while the program goes on, so a kernel may still be using a freed
+ * block. A pool over such a source is {@link ReusePolicy#STRICT} unless it is told otherwise. Safe for any number of
+ * threads.
  */
 public interface DeviceMemorySource extends MemorySource {
 

@@ -3,22 +3,22 @@ package io.outboard.pool;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Answers a pool that asks its device whether work submitted earlier has finished. The pool makes <em>marks</em>,
- * points in the device's work, and asks about them. Blocks in limbo depend on nothing else of the device, so a
- * simulated one serves as well.
+ * This interface answers a pool that asks its device whether work submitted earlier has finished. The pool makes
+ * <em>marks</em>, points in the device's work, and asks about them. Blocks in limbo depend on nothing else of the
+ * device, so a simulated device serves as well.
  *
  * <p>Implementations are safe for any number of threads. Their methods may throw what the device's driver fails with;
  * the pool then loses nothing and hands nothing out.
  */
 public interface DeviceWork {
 
-    /** {@link #mark} answers this if a stream is being captured: who waits for memory isn't served by waiting. */
+    /** The value that {@link #mark} returns if a stream is being captured: no memory comes back by waiting then. */
     long NO_MARK = -1;
 
-    /** {@link #mark} answers this if all marks are in use, by other pools, too: one comes back soon. */
+    /** The value that {@link #mark} returns if all marks are in use, by other pools, too: a mark comes back soon. */
     long NO_MARK_LEFT = -2;
 
-    /** Says that everything has always finished, for memory that no device works on. */
+    /** The device work that has always finished, for memory that no device works on. */
     DeviceWork NONE = new DeviceWork() {
         @Override
         public long mark() {
@@ -82,8 +82,8 @@ public interface DeviceWork {
 
     /**
      * Waits, at a pool's end, until all work has finished that was submitted before the call, or a stream is being
-     * captured. The default waits until there is a mark to be had, which other pools may keep: where marks are few, it
-     * had better have one of its own.
+     * captured. The default waits until a mark can be made. Other pools may have all marks, so where marks are few, an
+     * implementation should keep a mark for this method.
      */
     default void awaitAll() {
         long mark = mark();

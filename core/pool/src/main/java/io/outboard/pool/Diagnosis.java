@@ -19,7 +19,8 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a pool's statistics without stopping it, and its blocks while it is stopped. Safe for any number of threads.
+ * This class reads a pool's statistics without stopping the pool, and its blocks while the pool is stopped. Safe for
+ * any number of threads.
  */
 final class Diagnosis {
 
@@ -31,7 +32,7 @@ final class Diagnosis {
     private final LongAdder failures = new LongAdder();
 
     /**
-     * What doesn't change.
+     * Facts are what doesn't change of a pool.
      *
      * @param label what messages call the pool
      * @param eventName what events call it

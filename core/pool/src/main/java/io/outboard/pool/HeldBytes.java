@@ -28,15 +28,15 @@ import io.outboard.pool.internal.growth.Regions;
  */
 final class HeldBytes {
 
-    /** Stands for the slack that suits the device. */
+    /** The value that stands for the slack that suits the device. */
     static final long DEFAULT_SLACK = -1;
 
     private static final long LEAST_SLACK = 64L << 20;
 
-    /** Only what a test or a plan takes for a device would have more. */
+    /** The most slack by default. Only what a test or a plan takes for a device would have more. */
     private static final long MOST_DEFAULT_SLACK = 2L << 30;
 
-    /** No slack is larger, so that sums don't overflow. */
+    /** The most slack that a pool takes, so that sums don't overflow. */
     private static final long MOST_SLACK = 1L << 56;
 
     private static final long SLACK_SHARE = 128;
@@ -49,7 +49,7 @@ final class HeldBytes {
      */
     private static final long IDLE_SLACKS = 32;
 
-    /** The slack is nothing for so long after others have asked for memory. */
+    /** The time after others have asked for memory in which the slack is nothing. */
     private static final long PRESSED_NANOS = 1_000_000_000L;
 
     private final Arenas arenas;
@@ -113,14 +113,14 @@ final class HeldBytes {
     }
 
     /**
-     * Returns how many bytes it may hold for a request though other arenas may have room, so that threads have some of
-     * their own.
+     * Returns how many bytes the pool may hold for a request though other arenas may have room, so that threads have
+     * room of their own.
      */
     long whileIdle(final long sizeBytes) {
         return Math.min(peakBytes(sizeBytes) + IDLE_SLACKS * slackBytes(), whileBusy(sizeBytes));
     }
 
-    /** Returns how many bytes it may hold for a request while something may come back. */
+    /** Returns how many bytes the pool may hold for a request while something may come back. */
     long whileBusy(final long sizeBytes) {
         return Math.max(2 * peakBytes(sizeBytes) + slackBytes(), regions.mostBytes() / LIMIT_SHARE);
     }

@@ -4,7 +4,7 @@ import io.outboard.core.ByteSize;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A block in use, for those who look for what holds memory.
+ * A holder is a block in use, for those who look for what holds memory.
  *
  * @param address absolute device address of its first byte
  * @param sizeBytes its size, in bytes
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 public record Holder(long address, long sizeBytes, @Nullable String site) {
 
     /**
-     * A block that nobody knows the origin of.
+     * Makes a holder of a block whose origin nobody knows.
      *
      * @param address absolute device address of its first byte
      * @param sizeBytes its size, in bytes

@@ -13,14 +13,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs a pool's background work on a thread of its own: it decommits memory that wasn't needed for some time ({@link
- * PoolBuilder#keep}), decommits free memory while the device has little ({@link PoolBuilder#leave}), and takes the next
- * step of growth ahead of need (see {@link Growth#growAhead}). A pool that isn't used calls nothing. The thread ends
- * when the pool is closed, or some time after it is forgotten. What others need goes back when the source says so, on a
- * thread of the source.
+ * The idle trimmer runs a pool's background work on a thread of its own: it decommits memory that wasn't needed for
+ * some time ({@link PoolBuilder#keep}), decommits free memory while the device has little ({@link PoolBuilder#leave}),
+ * and takes the next step of growth ahead of need (see {@link Growth#growAhead}). A pool that isn't used calls nothing.
+ * The thread ends when the pool is closed, or some time after it is forgotten. What others need goes back when the
+ * source says so, on a thread of the source.
  *
- * <p>To give back may mean to wait for the device. So it isn't done for little, and seldom where it was in vain, since
- * free memory lies between blocks in use.
+ * <p>Giving memory back may mean waiting for the device. So the trimmer gives nothing back for little, and tries seldom
+ * where it failed before, since free memory may lie between blocks in use.
  */
 final class IdleTrimmer implements MemoryUser {
 
@@ -70,7 +70,8 @@ final class IdleTrimmer implements MemoryUser {
     void start() {
         source.addUser(this);
         if (keptNanos < Long.MAX_VALUE || leftBytes > 0 || growAhead) {
-            // Inherits nothing: whoever makes a pool may be of a program that is unloaded before the pool ends.
+            // The thread inherits nothing: the thread that makes a pool may be of a program that is unloaded before the
+            // pool ends.
             final Thread newThread = new Thread(null, this::run, "outboard-idle", 0, false);
             newThread.setContextClassLoader(null);
             newThread.setDaemon(true);
@@ -87,7 +88,10 @@ final class IdleTrimmer implements MemoryUser {
         }
     }
 
-    /** Leaves the source, which calls this pool no more: not before the pool has ended, or nobody could make its thread rest. */
+    /**
+     * Leaves the source, which calls this pool no more. The pool must have ended before, or nobody could make its
+     * thread rest.
+     */
     void leaveSource() {
         source.removeUser(this);
     }
@@ -205,7 +209,7 @@ final class IdleTrimmer implements MemoryUser {
                 skips--;
                 return;
             }
-            // Beforehand, since it is in vain if it fails, too.
+            // The pause grows beforehand, since a try that throws is in vain, too.
             pause = Math.min(2 * pause + 1, MOST_SKIPS);
             skips = pause;
             if (pool.trimTo(bytes) < heldBytes) {

@@ -1,7 +1,7 @@
 package io.outboard.pool;
 
 /**
- * Says how much a pool does to find the {@link DeviceBuffer}s that nobody closed.
+ * A leak level says how much a pool does to find the {@link DeviceBuffer}s that nobody closed.
  *
  * <p>A buffer opened and closed costs, beyond its block and on JDK 25 (2026-11-20): {@link #OFF} an object of 48 bytes
  * and a branch; {@link #SAMPLED} some 80 nanoseconds and 110 bytes more, under a lock that all threads share; {@link

@@ -14,15 +14,15 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports the buffers of a pool that were collected without being closed, and frees them if asked. Safe for any number
- * of threads.
+ * The leak tracker reports the buffers of a pool that were collected without being closed, and frees them if asked.
+ * Safe for any number of threads.
  *
- * <p>Each has a cleaner, and so a thread, of its own: to free may mean to wait for the device, which mustn't hold up
- * the leaks of another pool. The thread ends some time after the pool and its buffers are gone.
+ * <p>Each tracker has a cleaner, and so a thread, of its own: freeing may mean waiting for the device, which mustn't
+ * hold up the leaks of another pool. The thread ends some time after the pool and its buffers are gone.
  */
 final class LeakTracker {
 
-    /** At {@link LeakLevel#SAMPLED}, the stack is taken of one buffer in so many. */
+    /** The number of buffers of which one has its stack taken at {@link LeakLevel#SAMPLED}. */
     private static final int SAMPLE = 64;
 
     private static final String OWN_PACKAGES = "io.outboard.";
@@ -38,14 +38,14 @@ final class LeakTracker {
     });
 
     /**
-     * By address, the stacks that buffers were allocated at, which aren't decoded before somebody asks. One goes before
-     * its block is freed, so that it can't end that of the next owner.
+     * The stacks that buffers were allocated at, by address. They aren't decoded before somebody asks. A stack is
+     * removed before its block is freed, so that the removal can't hit the stack of the next owner.
      */
     private final ConcurrentHashMap<Long, Throwable> sites = new ConcurrentHashMap<>();
 
     private final LongAdder leaks = new LongAdder();
 
-    /** Makes one that frees what is lost, unless {@code reclaim} is null. */
+    /** Makes a tracker that frees what is lost, unless {@code reclaim} is null. */
     LeakTracker(
             final String label,
             final LeakLevel level,
@@ -72,10 +72,13 @@ final class LeakTracker {
         return leaks.sum();
     }
 
-    /** Misses a buffer that is collected before {@link #end}. Doesn't refer to it, or else it never would be. */
+    /**
+     * An entry notices if its buffer is collected before {@link #end}. It doesn't refer to the buffer, which would
+     * never be collected otherwise.
+     */
     final class Entry implements Runnable {
 
-        /** Is boxed from the start: when the buffer is closed the host may have no memory for that. */
+        /** The address, boxed from the start: when the buffer is closed, the host may have no memory for the box. */
         private final Long address;
 
         private final long sizeBytes;
@@ -83,8 +86,8 @@ final class LeakTracker {
         private final Cleanable cleanable;
 
         /**
-         * Needs no order: the thread that ends an entry runs it itself, since the cleaner's thread doesn't get to it
-         * while the buffer can be reached, which a fence sees to.
+         * True once the entry is ended. The field needs no order: the thread that ends an entry runs it itself, since
+         * the cleaner's thread doesn't get to it while the buffer can be reached, which a fence sees to.
          */
         private boolean ended;
 
@@ -106,7 +109,10 @@ final class LeakTracker {
             }
         }
 
-        /** Is called once, while the buffer can be reached and before its block is freed: it can't be lost any more. */
+        /**
+         * Ends the entry, once, while the buffer can be reached and before its block is freed: the buffer can't be lost
+         * any more.
+         */
         void end() {
             ended = true;
             cleanable.clean();
@@ -122,7 +128,7 @@ final class LeakTracker {
         @Override
         public void run() {
             forget();
-            // With a closed pool it went with its region, and close said so.
+            // The block of a closed pool went with its region, and close said so.
             if (ended || isClosed.getAsBoolean()) {
                 return;
             }

@@ -1,8 +1,8 @@
 package io.outboard.pool;
 
 /**
- * Is asked by a pool that found no memory for a request, before it gives up: a cache may drop entries, a program may
- * free what it can compute again.
+ * A pool that found no memory for a request asks this handler before it gives up: a cache may drop entries, a program
+ * may free what it can compute again.
  */
 @FunctionalInterface
 public interface OutOfMemoryHandler {

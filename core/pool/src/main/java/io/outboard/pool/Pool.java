@@ -30,7 +30,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pool of device memory for an application: regions from a {@link MemorySource}, a strategy for each, growth, many
+ * A pool has device memory for an application: regions from a {@link MemorySource}, a strategy for each, growth, many
  * threads, and reuse that is as safe as {@code cudaFree}.
  *
  * <p>Threads that contend have <em>arenas</em> of their own: a lock, regions, and limbo, where blocks are that were
@@ -298,7 +298,7 @@ public final class Pool implements AutoCloseable {
         }
     }
 
-    /** Frees a block and tells no observer. Returns an arena for which the device had better be asked now, or null. */
+    /** Frees a block and tells no observer. Returns an arena for which the device should be asked now, or null. */
     @Nullable
     Arena freeUnwatched(final long address, final long stream) {
         final Segment segment = segmentAt(address);

@@ -13,17 +13,17 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Describes a {@link Pool}. Methods throw {@link IllegalArgumentException} if an argument is outside of its range.
- * Confined to one thread.
+ * A pool builder describes a {@link Pool}. Methods throw {@link IllegalArgumentException} if an argument is outside of
+ * its range. Confined to one thread.
  */
 public final class PoolBuilder {
 
-    /** Nothing is larger. */
+    /** The limit that stands for none, since nothing is larger. */
     static final long NO_LIMIT = 1L << 62;
 
     private static final AtomicBoolean HAS_TOLD_OF_TRACKED = new AtomicBoolean();
 
-    /** The tables of one region can't hold more. */
+    /** The most blocks that the tables of one region can hold. */
     private static final int MOST_BLOCKS = 1 << 26;
 
     private static final Duration LEAST_KEPT = Duration.ofMillis(1);
@@ -51,11 +51,11 @@ public final class PoolBuilder {
     @Nullable
     String name;
 
-    /** Null if JMX clients may write no dumps. */
+    /** The folder into which JMX clients may write dumps; null if they may write none. */
     @Nullable
     Path dumpFolder;
 
-    /** Arenas that there are from the start, with threads spread over them; 0 for one. */
+    /** The number of arenas that there are from the start, with threads spread over them; 0 for one. */
     int spreadArenas;
 
     LeakLevel leakLevel = LeakLevel.OFF;
@@ -79,7 +79,7 @@ public final class PoolBuilder {
     }
 
     /**
-     * As {@link #reuse(ReusePolicy)}, by what another than the source says of the device's work.
+     * Does what {@link #reuse(ReusePolicy)} does, by what somebody else than the source says of the device's work.
      *
      * @param newPolicy the policy
      * @param newWork tells it what the device has finished; {@link DeviceWork#NONE} for {@link ReusePolicy#IMMEDIATE}
@@ -104,7 +104,7 @@ public final class PoolBuilder {
     }
 
     /**
-     * As {@link #strategy(String)}, with other granules and tables.
+     * Does what {@link #strategy(String)} does, with other granules and tables.
      *
      * @param newStrategy name of a strategy
      * @param newOptions granule and table sizes, for each region
@@ -285,12 +285,12 @@ public final class PoolBuilder {
                 limitBytes == NO_LIMIT ? PoolStatistics.NO_LIMIT : limitBytes);
     }
 
-    /** What messages call the pool. */
+    /** Returns what messages call the pool. */
     String label() {
         return name == null ? "unnamed pool" : "pool " + name;
     }
 
-    /** Tests spread threads over arenas, so that they needn't contend first. */
+    /** Spreads threads over arenas from the start, for tests, whose threads then needn't contend first. */
     PoolBuilder spread(final int arenas) {
         spreadArenas = arenas;
         return this;

@@ -20,8 +20,8 @@ import org.agrona.collections.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pool's state at one moment, copied under all arenas' locks, at most 24 bytes a block, and written without them.
- * Confined to one thread.
+ * A pool dump is a pool's state at one moment, copied under all arenas' locks, at most 24 bytes a block, and written
+ * without the locks. Confined to one thread.
  */
 final class PoolDump {
 
@@ -120,7 +120,7 @@ final class PoolDump {
                 + (block.site() == null ? "" : ", \"site\": " + quoted(block.site())) + "}";
     }
 
-    /** A JSON string. Surrogates are escaped, too, since they needn't come in pairs in the name of a class. */
+    /** Returns a JSON string. Surrogates are escaped, too, since they needn't come in pairs in the name of a class. */
     static String quoted(final String text) {
         final StringBuilder quoted = new StringBuilder(text.length() + 2).append('"');
         for (int i = 0; i < text.length(); i++) {

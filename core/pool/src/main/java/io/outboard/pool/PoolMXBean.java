@@ -3,9 +3,9 @@ package io.outboard.pool;
 import java.io.IOException;
 
 /**
- * A {@link Pool} as JMX clients see it, under {@code io.outboard:type=Pool,name=...}: the numbers of {@link
- * PoolStatistics}, and two operations. A pool that {@link PoolBuilder#name} gives a name to is registered with the
- * platform's MBean server until it is closed; the server refers to it, so it isn't collected before.
+ * A pool MXBean is a {@link Pool} as JMX clients see it, under {@code io.outboard:type=Pool,name=...}: the numbers of
+ * {@link PoolStatistics}, and two operations. A pool that {@link PoolBuilder#name} gives a name to is registered with
+ * the platform's MBean server until it is closed; the server refers to it, so it isn't collected before.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: reading never stops the pool, but for {@link
  * #getLargestFreeBlockBytes}.

@@ -15,7 +15,10 @@ import javax.management.JMException;
 import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
 
-/** Answers for a {@link PoolMXBean}, whose numbers it finds by their names. Safe for any number of threads. */
+/**
+ * A pool's management answers for a {@link PoolMXBean}, whose numbers it finds by their names. Safe for any number of
+ * threads.
+ */
 record PoolManagement(
         Diagnosis diagnosis,
         LongUnaryOperator trim,
@@ -84,7 +87,7 @@ record PoolManagement(
                     "no folder for dumps is configured: set PoolBuilder.dumpFolder, or for agent"
                             + " and facades outboard.dumpFolder");
         }
-        // A list of what is allowed, since what leads out of a folder differs from system to system.
+        // The pattern lists what is allowed, since what leads out of a folder differs from system to system.
         if (!FILE_NAME.matcher(fileName).matches()) {
             throw new IllegalArgumentException("fileName=" + fileName
                     + " must be a name without a folder: letters, digits, . _ and -, and no . or - first");

@@ -13,14 +13,17 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Tells JFR and a recording what a pool is asked, for two reads if neither listens. Safe for any number of threads. */
+/**
+ * The observers tell JFR and a recording what a pool is asked, for two reads if neither listens. Safe for any number of
+ * threads.
+ */
 final class PoolObservers {
 
     private final Pool pool;
     private final PoolEvents events;
     private final long granuleBytes;
 
-    /** Null while no file is written. */
+    /** The recorder; null while no file is written. */
     private volatile @Nullable Recorder recorder;
 
     PoolObservers(final Pool pool, final PoolEvents events, final long granuleBytes) {

@@ -3,8 +3,8 @@ package io.outboard.pool;
 import io.outboard.core.ByteSize;
 
 /**
- * The state of a pool, read without stopping it: each number was right at one moment of the reading, not all at the
- * same one.
+ * Pool statistics are the state of a pool, read without stopping it: each number was right at one moment of the
+ * reading, not all at the same one.
  *
  * @param regions how many regions the pool holds
  * @param heldBytes size of these regions, in bytes
@@ -37,7 +37,7 @@ public record PoolStatistics(
         long failures,
         long leaks) {
 
-    /** Stands for no limit, as in {@link java.lang.management.MemoryUsage#getMax}. */
+    /** The value that stands for no limit, as in {@link java.lang.management.MemoryUsage#getMax}. */
     public static final long NO_LIMIT = -1;
 
     /** {@return bytes neither in use nor in limbo, 0 or more though the numbers may be from different moments} */

@@ -1,9 +1,9 @@
 package io.outboard.pool;
 
 /**
- * Says when a pool may hand a freed block out again. {@code cudaFree} waits for the device, and programs rely on it:
- * they free right after a launch. A block that is handed on at once, to another stream, is overwritten by the old
- * owner's kernel.
+ * A reuse policy says when a pool may hand a freed block out again. {@code cudaFree} waits for the device, and programs
+ * rely on that wait: they free right after a launch. A block that is handed on at once, to another stream, is
+ * overwritten by the old owner's kernel.
  */
 public enum ReusePolicy {
 
@@ -16,7 +16,7 @@ public enum ReusePolicy {
      */
     STRICT,
 
-    /** An older name of {@link #STRICT}, the use of which is logged once. */
+    /** This is an older name of {@link #STRICT}, the use of which is logged once. */
     TRACKED,
 
     /**

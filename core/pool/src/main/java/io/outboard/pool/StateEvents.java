@@ -16,10 +16,16 @@ import jdk.jfr.Name;
 import jdk.jfr.Period;
 import jdk.jfr.StackTrace;
 
-/** Tells Java Flight Recorder how pools are. Loaded only where the runtime has that. Safe for any number of threads. */
+/**
+ * This class tells Java Flight Recorder how pools are. It is loaded only where the runtime has the recorder. Safe for
+ * any number of threads.
+ */
 final class StateEvents {
 
-    /** Pools that recordings tell of again and again. Weak: one that is lost without having been closed goes. */
+    /**
+     * The pools that recordings tell of again and again. The set is weak, so a pool that is lost without having been
+     * closed goes.
+     */
     static final Set<Diagnosis> SHOWN = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     static {
@@ -27,7 +33,7 @@ final class StateEvents {
         FlightRecorder.addListener(new FlightRecorderListener() {
             @Override
             public void recorderInitialized(final FlightRecorder recorder) {
-                // Goes over a copy, since pools may come and go meanwhile.
+                // The event goes over a copy, since pools may come and go meanwhile.
                 FlightRecorder.addPeriodicEvent(
                         Statistics.class, () -> List.copyOf(SHOWN).forEach(StateEvents::record));
             }
@@ -59,7 +65,7 @@ final class StateEvents {
 
     static void outOfMemory(final Diagnosis pool, final DeviceOutOfMemoryException thrown, final PoolStatistics then) {
         final OutOfMemory event = new OutOfMemory();
-        // Else the largest free block would be looked for in vain.
+        // Otherwise, the largest free block would be looked for in vain.
         if (event.isEnabled()) {
             event.fill(pool, then);
             event.requestedBytes = thrown.requestedBytes();

@@ -9,17 +9,17 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests that wait for the device, the oldest first. While there are any, what comes back is placed for the
- * oldest, by its own thread. Once the oldest request is served, its thread places the requests behind it as long as
- * there is room. A request that is placed has left the queue, whether its thread is awake or not. So no request is
- * overtaken, and one is refused only if the memory that there is can't serve it.
+ * The wait queue has the requests that wait for the device, the oldest first. While there are any, what comes back is
+ * placed for the oldest, by its own thread. Once the oldest request is served, its thread places the requests behind it
+ * as long as there is room. A request that is placed has left the queue, whether its thread is awake or not. So no
+ * request is overtaken, and one is refused only if the memory that there is can't serve it.
  *
  * <p>Safe for any number of threads. The monitor guards the queue. A thread takes arenas' locks under it when the last
  * request leaves.
  */
 final class WaitQueue {
 
-    /** A request that waits. One thread at a time places it: its own, or that of the request before it. */
+    /** A request waits for memory. One thread at a time places it: its own, or that of the request before it. */
     static final class Request {
 
         final Arena home;
@@ -28,15 +28,15 @@ final class WaitQueue {
         private final Thread thread = Thread.currentThread();
 
         /**
-         * True while it asks handlers: those behind it needn't wait for that, and its own thread may allocate. Guarded
-         * by the monitor.
+         * True while the request asks handlers: those behind it needn't wait for the handlers, and its own thread may
+         * allocate. Guarded by the monitor.
          */
         private boolean aside;
 
-        /** The thread that places it just now, or null. Guarded by the monitor. */
+        /** The thread that places the request just now, or null. Guarded by the monitor. */
         private @Nullable Thread placer;
 
-        /** The address of its block, once another thread has placed it. */
+        /** The address of the request's block, once another thread has placed the request. */
         volatile long address = Strategy.NO_SPACE;
 
         Request(final Arena home, final long sizeBytes, final long alignmentBytes) {
@@ -46,7 +46,10 @@ final class WaitQueue {
         }
     }
 
-    /** Some twenty microseconds: on an idle device the turn comes within a few, and to wake a thread takes 50. */
+    /**
+     * The most spins before a sleep, some twenty microseconds: on an idle device the turn comes within a few, and to
+     * wake a thread takes 50.
+     */
     private static final int MOST_SPINS = 8;
 
     private static final int SPINS_BETWEEN = 64;

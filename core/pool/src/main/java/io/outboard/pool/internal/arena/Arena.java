@@ -12,7 +12,7 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A part of a pool that threads use one at a time. An arena is one object with a lock, which is this object, with
+ * An arena is a part of a pool that threads use one at a time. It is one object with a lock, which is this object, with
  * segments that strategies divide, with blocks in limbo and with counters, so that what an operation needs lies side by
  * side.
  *
@@ -42,19 +42,21 @@ public final class Arena extends Limbo {
      */
     private static final int RELEASED_AT_ONCE = 2;
 
-    /** An operation retires so many remote frees. */
+    /** The number of remote frees that an operation retires. */
     private static final int UNPACKED_AT_ONCE = 2;
 
-    /** A request that finds no room releases so many blocks in one hold of the lock, which takes some microseconds. */
+    /**
+     * The number of blocks that a request that finds no room releases in one hold of the lock, for some microseconds.
+     */
     private static final int RELEASED_IN_A_HOLD = 256;
 
-    /** A request that finds no room releases so many blocks between two attempts to place it. */
+    /** The number of blocks that a request that finds no room releases between two attempts to place it. */
     private static final int RELEASED_BETWEEN = 16;
 
     /** An arena wants to grow when it has less left than this share of its next step. */
     private static final long LEFT_SHARE = 4;
 
-    /** {@link #freeRemotely} answers one of these. */
+    /** The answers of {@link #freeRemotely} are this one and the next two. */
     public static final int NOT_FREED = 0;
 
     public static final int FREED = 1;
@@ -542,7 +544,7 @@ public final class Arena extends Limbo {
         }
     }
 
-    /** Does the same after a free, without an error of the host: the block is freed already. */
+    /** Does what {@link #keepUp} does after a free, without an error of the host: the block is freed already. */
     private void keepUpIfItCan() {
         try {
             keepUp();
@@ -555,7 +557,7 @@ public final class Arena extends Limbo {
         return isReady || remoteFrees.hasArrived();
     }
 
-    /** Releases at most so many ready blocks; returns how many. */
+    /** Releases at most {@code most} ready blocks; returns how many. */
     private int release(final int most) {
         int done = 0;
         while (isReady && done < most) {
@@ -580,7 +582,7 @@ public final class Arena extends Limbo {
         return done;
     }
 
-    /** Frees at most so many blocks that other arenas' threads have freed; returns how many. */
+    /** Frees at most {@code most} blocks that other arenas' threads have freed; returns how many. */
     private int unpack(final int most) {
         for (int done = 0; done < most; done++) {
             final RemoteFrees.Batch batch = remoteFrees.arrived();

@@ -6,8 +6,8 @@ import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
 /**
- * The counters of all arenas of a pool together, and of what the pool holds for them: numbers that are read without
- * stopping it.
+ * The totals are the counters of all arenas of a pool together, and of what the pool holds for them. They are read
+ * without stopping the pool.
  *
  * <p>Safe for any number of threads.
  */
@@ -62,13 +62,13 @@ public final class ArenaTotals {
 
     /**
      * Returns the most bytes that were in use: exact with one arena, which counts it; with several the most that any
-     * call of this has found, see {@link ArenaCounters}.
+     * call of this method has found, see {@link ArenaCounters}.
      */
     public long peakUsedBytes() {
         return peakUsedBytes(0);
     }
 
-    /** Returns what {@link #peakUsedBytes()} would be with so many more bytes in use now. */
+    /** Returns what {@link #peakUsedBytes()} would be with {@code moreBytes} in use in addition now. */
     public long peakUsedBytes(final long moreBytes) {
         final long usedBytes = usedBytes();
         // The first arena's peak is that of the time when it was alone.

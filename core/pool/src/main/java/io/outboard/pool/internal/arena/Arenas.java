@@ -12,7 +12,7 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arenas of a pool, the home of each thread among them, and the place of each segment.
+ * This class has the arenas of a pool, the home of each thread among them, and the place of each segment.
  *
  * <p>At first there is one arena, the home of every thread. Where threads often wait for an arena's lock, one of them
  * moves to another arena, which is made if there are fewer than processors. So arenas exist only where threads contend,
@@ -26,13 +26,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Arenas {
 
-    /** An arena looks at so many waits of its threads together. */
+    /** The number of waits of its threads that an arena looks at together. */
     static final int WAITS_LOOKED_AT = 32;
 
     /** Waits are frequent if each comes after fewer operations than this: 0.2 % of them. */
     static final int OPERATIONS_FOR_A_WAIT = 512;
 
-    /** After so many allocations an arena looks at its tables, and adds up all arenas for the peak. */
+    /** The number of allocations after which an arena looks at its tables, and adds up all arenas for the peak. */
     static final int SAMPLED_EVERY = 1024;
 
     /** How many homes are looked up; a power of two. */
@@ -43,7 +43,7 @@ public final class Arenas {
     /** An open batch has no more bytes than this share of an arena's slack, so that it keeps back little ... */
     private static final long CLOSED_SHARE = 16;
 
-    /** ... but at least so many, so that batches are few: each takes 1.6 KiB of the host. */
+    /** ... but at least this many bytes, so that batches are few: each takes 1.6 KiB of the host. */
     private static final long LEAST_CLOSED_BYTES = 4L << 20;
 
     /**

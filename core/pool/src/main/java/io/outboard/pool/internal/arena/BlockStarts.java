@@ -5,9 +5,9 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The starts of blocks in use in a segment: one byte a granule, which also tells the block's size to within a factor of
- * two. A thread of another arena frees a block by clearing its byte, without the owner's lock. So of two frees of one
- * block the second is refused at once, on any thread, though the owner hears of the first only later.
+ * This class has the starts of blocks in use in a segment: one byte a granule, which also tells the block's size to
+ * within a factor of two. A thread of another arena frees a block by clearing its byte, without the owner's lock. So of
+ * two frees of one block the second is refused at once, on any thread, though the owner hears of the first only later.
  *
  * <pre>
  *   pages     [ null | page | null | page ]       one for 16,384 granules, made when the first block starts there

@@ -4,9 +4,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The limbo of an arena: blocks that were freed while the device may still be using them, in batches that wait for one
- * mark each; see {@link Progress}. The arena extends this class, so that all that an operation needs lies in one
- * object.
+ * The limbo of an arena has the blocks that were freed while the device may still be using them, in batches that wait
+ * for one mark each; see {@link Progress}. The arena extends this class, so that all that an operation needs lies in
+ * one object.
  *
  * <pre>
  *   first: batch 4, ready since its work has finished -> batch 7 -> batch 9 -> open batch
@@ -27,10 +27,13 @@ abstract class Limbo extends ArenaCounters {
      */
     private static final long ASKED_FACTOR = 4;
 
-    /** A batch of blocks that wait for the same work. */
+    /** A batch has blocks that wait for the same work. */
     static final class Batch {
 
-        /** So many blocks make a batch cheap, and one with a single large block is no waste. */
+        /**
+         * The most blocks of a batch. That many make a batch cheap, and a batch with a single large block wastes
+         * little.
+         */
         static final int BLOCKS = 128;
 
         /** The name of each block in its segment's strategy. */
@@ -72,7 +75,7 @@ abstract class Limbo extends ArenaCounters {
      */
     private @Nullable Batch unused = new Batch();
 
-    /** Bytes in the open batch. */
+    /** The bytes in the open batch. */
     private long openBytes;
 
     /** An open batch with more bytes is closed. {@link Arenas} writes this and the next three. */
@@ -89,7 +92,7 @@ abstract class Limbo extends ArenaCounters {
      */
     volatile long slackBytes = Long.MAX_VALUE;
 
-    /** True after a free has closed a batch while there is much in limbo: the device had better be asked. */
+    /** True after a free has closed a batch while there is much in limbo: the device should be asked. */
     private boolean wantsAsking;
 
     Limbo(final Breakage breakage, final Progress progress) {
@@ -97,7 +100,7 @@ abstract class Limbo extends ArenaCounters {
         this.progress = progress;
     }
 
-    /** Returns whether the device had better be asked. The thread that learns it first asks. */
+    /** Returns whether the device should be asked. The thread that learns it first asks. */
     public final boolean wantsAsking() {
         return wantsAsking;
     }

@@ -1,10 +1,10 @@
 package io.outboard.pool.internal.arena;
 
 /**
- * The unfinished marks of a device's work, the oldest first, with the number of each; see {@link Progress}. When there
- * is one too many, the one whose neighbours are closest goes. So the others stay spread over all that were made, and
- * memory comes back little by little, however far behind the device is. Requires the lock of the thread that asks the
- * device, except for {@link #isEmpty}.
+ * This class has the unfinished marks of a device's work, the oldest first, with the number of each; see {@link
+ * Progress}. When there is one too many, the one whose neighbours are closest goes. So the others stay spread over all
+ * that were made, and memory comes back little by little, however far behind the device is. Requires the lock of the
+ * thread that asks the device, except for {@link #isEmpty}.
  */
 public final class Marks {
 
@@ -12,7 +12,7 @@ public final class Marks {
     private final long[] numbers;
     private volatile int count;
 
-    /** Makes room for so many marks, at least 2, and one more until one of them is removed. */
+    /** Makes room for {@code most} marks, at least 2, and one more until one of them is removed. */
     public Marks(final int most) {
         marks = new long[most + 1];
         numbers = new long[most + 1];

@@ -3,12 +3,13 @@ package io.outboard.pool.internal.arena;
 import java.lang.invoke.VarHandle;
 
 /**
- * How far the device has come with what was freed. Marks of its work have numbers, 1, 2 and so on. A batch of freed
- * blocks that is closed waits for the next mark, by its number. Once that mark or a later one has finished, the blocks
- * are free, whichever thread made the mark. So one mark serves every arena, no arena hands anything over, and closing a
- * batch writes nothing that others read. Marks of one stream have numbers, too, but free that stream's blocks alone
- * ({@link StreamLimbo}). The idea is that of grace periods (McKenney and Slingwine, Read-Copy Update, 1998) and of
- * epoch-based reclamation (Fraser, Practical Lock-Freedom, 2004), with the device's work in place of readers.
+ * This class knows how far the device has come with what was freed. Marks of its work have numbers, 1, 2 and so on. A
+ * batch of freed blocks that is closed waits for the next mark, by its number. Once that mark or a later one has
+ * finished, the blocks are free, whichever thread made the mark. So one mark serves every arena, no arena hands
+ * anything over, and closing a batch writes nothing that others read. Marks of one stream have numbers, too, but free
+ * that stream's blocks alone ({@link StreamLimbo}). The idea is that of grace periods (McKenney and Slingwine,
+ * Read-Copy Update, 1998) and of epoch-based reclamation (Fraser, Practical Lock-Freedom, 2004), with the device's work
+ * in place of readers.
  *
  * <pre>
  *   arena 1   free a, close: 4                            a is free: 4 &lt;= 4

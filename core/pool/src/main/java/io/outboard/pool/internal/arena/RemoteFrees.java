@@ -10,23 +10,23 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remote frees of an arena: the batches that it fills with blocks of other arenas, one for each, and a stack of those
- * that other arenas have sent, on which any thread may push (as mimalloc's thread-delayed frees). Requires the arena's
- * lock, except for {@link #receive} and {@link #hasArrived}.
+ * The remote frees of an arena are the batches that it fills with blocks of other arenas, one for each, and a stack of
+ * those that other arenas have sent, on which any thread may push (as mimalloc's thread-delayed frees). Requires the
+ * arena's lock, except for {@link #receive} and {@link #hasArrived}.
  */
 final class RemoteFrees {
 
     /**
-     * A batch with so many bytes is sent though it isn't full. Sizes are rounded down to a power of two, so up to twice
-     * as much may wait in each.
+     * The number of bytes from which a batch is sent though it isn't full. Sizes are rounded down to a power of two, so
+     * up to twice as much may wait in each.
      */
     static final long SENT_FROM_BYTES = 1L << 20;
 
-    /** A batch has so many blocks: one compare-and-set for all of them. */
+    /** The number of blocks of a full batch, which take one compare-and-set for all of them. */
     static final int BLOCKS = 64;
 
     /**
-     * A batch of one arena's blocks that threads of another have freed. The sender's lock guards it until it is sent,
+     * A batch has blocks of one arena that threads of another have freed. The sender's lock guards it until it is sent,
      * then the receiver's.
      */
     static final class Batch {
@@ -51,12 +51,12 @@ final class RemoteFrees {
     }
 
     /**
-     * The empty batches of all arenas, since one arena fills them and another empties them. Safe for any number of
-     * threads.
+     * This class has the empty batches of all arenas, since one arena fills them and another empties them. Safe for any
+     * number of threads.
      */
     static final class Empty extends SpinLock {
 
-        /** So many batches of 0.9 KiB each are kept. */
+        /** The most batches that are kept, of 0.9 KiB each. */
         private static final int MOST_KEPT = 1024;
 
         private @Nullable Batch first;

@@ -56,7 +56,7 @@ public final class Segment {
     /** True while its tables have many blocks to hold: memory is put elsewhere until they have fewer. */
     public boolean crowded;
 
-    /** True while its tables had better not grow: blocks are placed elsewhere. */
+    /** True while the segment's tables should not grow: blocks are placed elsewhere. */
     boolean full;
 
     /** More blocks in use than this make the segment crowded. */
@@ -105,12 +105,12 @@ public final class Segment {
         backedEnd = memoryEnd;
     }
 
-    /** Whether parts of blocks can be retired: a tail, and free memory, which then can move. */
+    /** Returns whether parts of blocks can be retired: a tail, and free memory, which then can move. */
     public boolean canRetireParts() {
         return parts != null;
     }
 
-    /** The strategy, if {@link #canRetireParts}. */
+    /** Returns the strategy, if {@link #canRetireParts}. */
     public PartRetiringStrategy parts() {
         return Objects.requireNonNull(parts);
     }
@@ -141,12 +141,12 @@ public final class Segment {
         }
     }
 
-    /** Returns whether so much was refused, and nothing has become free since. */
+    /** Returns whether a request of {@code sizeBytes} or less was refused, and nothing has become free since. */
     boolean refuses(final long sizeBytes) {
         return sizeBytes >= refusedBytes;
     }
 
-    /** Notes that the strategy has no room for so much. */
+    /** Notes that the strategy has no room for a request. */
     void refused(final long sizeBytes, final long alignmentBytes) {
         if (alignmentBytes == 1 && slabs == null) {
             refusedBytes = sizeBytes;

@@ -6,7 +6,8 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The limbo of one stream: blocks that were freed on it, by any thread and of any arena; see {@link Streams}.
+ * The limbo of a stream has the blocks that were freed on the stream, by any thread and of any arena; see {@link
+ * Streams}.
  *
  * <pre>
  *   oldest -> block, 4 -> block, 4 -> block, 9 -> block, open -> newest   in the order of frees, with their marks
@@ -19,27 +20,28 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StreamLimbo extends SpinLock {
 
-    /** Stands, in place of a size, for any block that no work uses any more. */
+    /** The value that stands, in place of a size, for any block that no work uses any more. */
     static final long FINISHED = 0;
 
     /** A block serves a smaller request if no more than this share of the block is lost. */
     private static final int MOST_LOST_SHARE = 8;
 
-    /** So many size classes may have a block that loses so little: the request's own, and those above it. */
+    /** The number of size classes that may have a block with so little loss: the request's own, and those above it. */
     private static final int CLASSES_LOOKED_AT = 3;
 
     /** There are eight size classes in each power of two. */
     private static final int CLASSES = Long.SIZE * 8 + CLASSES_LOOKED_AT;
 
-    /** An open batch with so many blocks is closed, and the stream's work marked. */
+    /** The number of blocks at which an open batch is closed, and the stream's work marked. */
     private static final int MOST_OPEN = 64;
 
     /**
-     * So many empty entries are kept, so that streams make no garbage and keep no more than 90 KiB of the host each.
+     * The most empty entries that are kept, so that streams make no garbage and keep no more than 90 KiB of the host
+     * each.
      */
     private static final int MOST_UNUSED = 1024;
 
-    /** So many unfinished marks are spread over the stream's backlog. */
+    /** The most unfinished marks, which are spread over the stream's backlog. */
     private static final int MOST_MARKS = 4;
 
     static final class Block {

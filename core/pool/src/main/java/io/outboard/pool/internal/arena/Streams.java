@@ -7,19 +7,19 @@ import org.agrona.collections.Long2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The streams on which blocks were freed. A stream's next request may have such a block at once, as with the driver's
- * asynchronous pools; other requests may have it when the stream's work before the free has finished. Streams are known
- * by numbers that no later stream gets.
+ * This class has the streams on which blocks were freed. A stream's next request may have such a block at once, as with
+ * the driver's asynchronous pools; other requests may have it when the stream's work before the free has finished.
+ * Streams are known by numbers that no later stream gets.
  *
  * <p>Safe for any number of threads. Threads with streams and arenas of their own meet nowhere. The monitor guards
  * which streams there are.
  */
 public final class Streams {
 
-    /** Stands for all streams; no stream has such a handle or number. */
+    /** The value that stands for all streams; no stream has this handle or number. */
     public static final long ALL = -1;
 
-    /** So many idle streams are kept, since they will be used again. */
+    /** The most idle streams that are kept, since they will be used again. */
     private static final int MOST_IDLE = 16;
 
     private static final StreamLimbo[] NONE = {};
@@ -27,7 +27,7 @@ public final class Streams {
 
     private final Arenas arenas;
 
-    /** Both are replaced under the monitor and never changed. */
+    /** This array and the map below are replaced under the monitor and never changed. */
     private volatile StreamLimbo[] all = NONE;
 
     private volatile Long2ObjectHashMap<StreamLimbo> byId = NO_IDS;
@@ -45,7 +45,7 @@ public final class Streams {
      * Frees a block on a stream.
      *
      * @param mostBytes a stream's open batch with more bytes is closed
-     * @return the stream if this closed its batch, otherwise null; its work had better be marked, and then {@link
+     * @return the stream if this closed its batch, otherwise null; its work should be marked, and then {@link
      *     StreamLimbo#wasMarked} called
      */
     public @Nullable StreamLimbo free(final Segment segment, final long address, final long id, final long mostBytes) {
@@ -128,8 +128,8 @@ public final class Streams {
             if (locked == guess || patient) {
                 locked.lock();
             } else if (!locked.tryLock()) {
-                // Otherwise threads whose blocks come from one arena would always meet there: this thread had better
-                // have blocks of its own arena.
+                // Otherwise threads whose blocks come from one arena would always meet there: this thread should have
+                // blocks of its own arena.
                 return Strategy.NO_SPACE;
             }
             try {
@@ -180,7 +180,7 @@ public final class Streams {
                 }
                 ids.compact();
             } finally {
-                // Whatever was thrown, a forgotten stream had better not be found.
+                // Whatever was thrown, a forgotten stream must not be found any more.
                 byId = ids;
             }
             all = Arrays.copyOf(kept, count);

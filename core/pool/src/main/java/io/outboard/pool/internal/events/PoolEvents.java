@@ -14,9 +14,9 @@ import jdk.jfr.Name;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the events that a pool tells Java Flight Recorder. Where the runtime hasn't got that, no event class is loaded,
- * and each event is null. So that to verify callers loads none either, a method's type is the event's own class, never
- * one above it.
+ * This class makes the events that a pool tells Java Flight Recorder. Where the runtime lacks the recorder, no event
+ * class is loaded, and each event is null. So that to verify callers loads none either, a method's type is the event's
+ * own class, never one above it.
  *
  * <p>An event begins when it is made, before what it tells of, and ends after it. A reader who orders frees by their
  * start and allocations by their end sees an address freed before it is allocated again.
@@ -51,7 +51,7 @@ public final class PoolEvents {
         return wantsFrees() ? new Free().begin(pool) : null;
     }
 
-    /** Null while nobody records, since frees may wait, and they make no garbage. */
+    /** Begins an event, or returns null while nobody records, since frees may wait, and they make no garbage. */
     public @Nullable Synchronised beginWaiting() {
         return HAS_FLIGHT_RECORDER && Probes.SYNCHRONISED.isEnabled() ? new Synchronised().begin(pool) : null;
     }
@@ -68,7 +68,10 @@ public final class PoolEvents {
         return HAS_FLIGHT_RECORDER ? new MemoryMoved().begin(pool) : null;
     }
 
-    /** Are asked whether anybody wants their like, and loaded together, so that the first wait loads nothing. */
+    /**
+     * Probes are asked whether anybody wants events of their kind. They are loaded together, so that the first wait
+     * loads nothing.
+     */
     private static final class Probes {
         static final Allocation ALLOCATION = new Allocation();
         static final Free FREE = new Free();
@@ -94,7 +97,7 @@ public final class PoolEvents {
             try {
                 commit();
             } catch (final OutOfMemoryError ignored) {
-                // Said above.
+                // The event is lost, as the comment above says.
             }
         }
     }
@@ -163,7 +166,7 @@ public final class PoolEvents {
     @Description("A pool waited for the device, to give limbo back or to close")
     public static final class Synchronised extends OfPool<Synchronised> {}
 
-    /** An event of a region, or of a part of one that grows in place. */
+    /** This event is about a region, or a part of one that grows in place. */
     abstract static class OfRegion<E extends OfRegion<E>> extends OfPool<E> {
 
         @Label("Address")

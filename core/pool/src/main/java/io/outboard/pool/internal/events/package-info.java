@@ -1,4 +1,4 @@
-/** The pool's events for Java Flight Recorder. */
+/** This package has the pool's events for Java Flight Recorder. */
 @NullMarked
 package io.outboard.pool.internal.events;
 

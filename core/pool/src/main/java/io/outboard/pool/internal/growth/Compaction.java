@@ -13,9 +13,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs one compaction of a region: takes pieces of memory that lie wholly in free blocks, and maps them again behind
- * the last memory or in holes, so that a block fits that no free block has room for though all of them together have;
- * or gives them back.
+ * This class runs one compaction of a region. It takes pieces of memory that lie wholly in free blocks, and maps them
+ * again behind the last memory or in holes, so that a block fits that no free block has room for though all of them
+ * together have; or it gives the pieces back.
  *
  * <p>What is needed is chosen under the arena's lock, and retired, so that no request gets it. Then the source works,
  * without the lock. Then holes are settled: the region says which pieces are gone and which holes have memory, whatever
@@ -33,7 +33,7 @@ final class Compaction {
     private static final Comparator<Piece> LARGEST_FIRST =
             Comparator.comparingLong(Piece::bytes).reversed().thenComparing(LAST_FIRST);
 
-    /** A piece in a free block, with the strategy's name of that. */
+    /** This piece lies in a free block, whose name in the strategy it has. */
     private record Piece(long block, long address, long bytes) {
 
         long end() {
@@ -59,7 +59,10 @@ final class Compaction {
         growable = region.growable;
     }
 
-    /** Puts pieces, and what the device may have, behind the last memory for a block. False if that isn't enough. */
+    /**
+     * Puts pieces, and what the device may have, behind the last memory for a block. Returns false if that isn't
+     * enough.
+     */
     boolean gather(final long sizeBytes, final long end, final long unusedBytes) {
         final long memoryEnd = region.memoryEnd();
         final long missingBytes = region.wholeUnits(end - memoryEnd);
@@ -86,8 +89,8 @@ final class Compaction {
 
     /**
      * Puts memory into holes so that there is room between others. Since no piece would fit there, what is missing on
-     * the device goes back to it before, if free pieces may be taken. False if that isn't enough, or no hole would
-     * help.
+     * the device goes back to it before, if free pieces may be taken. Returns false if that isn't enough, or no hole
+     * would help.
      */
     boolean refill(final long sizeBytes, final long alignmentBytes, final boolean takes, final long unusedBytes) {
         return serve(
@@ -126,7 +129,7 @@ final class Compaction {
                 });
     }
 
-    /** Gives so much back to the device, if there is so much: whole pieces, the last ones first. */
+    /** Gives {@code bytes} back to the device, if there are as many: whole pieces, the last ones first. */
     void trim(final long bytes) {
         try {
             run(
@@ -145,7 +148,7 @@ final class Compaction {
         }
     }
 
-    /** What is free in whole pieces, which could move. */
+    /** Returns what is free in whole pieces, which could move. */
     long movableBytes() {
         return region.underLock(() -> {
             find(Long.MAX_VALUE);
@@ -247,7 +250,9 @@ final class Compaction {
         pieces = pieces.subList(0, count);
     }
 
-    /** For free memory that can't be retired: hands out none behind the last block in use; requests wait to grow. */
+    /**
+     * Hands out no memory behind the last block in use, for free memory that can't be retired; requests wait to grow.
+     */
     private void withdrawTail(final long enoughBytes) {
         final long end = segment.lastBlockEnd();
         findIn(Strategy.NO_SPACE, end, segment.taken.endAddress());
@@ -281,7 +286,7 @@ final class Compaction {
         return pieces.stream().mapToLong(Piece::address).toArray();
     }
 
-    /** False if the region did nothing, since a capture has begun. */
+    /** Gives the pieces back. Returns false if the region did nothing, since a capture has begun. */
     private boolean giveBack() {
         if (!pieces.isEmpty()) {
             growable.giveBack(addresses(), pieces.size());
@@ -293,7 +298,7 @@ final class Compaction {
         return growable.pieceBytes(piece.address()) == 0;
     }
 
-    /** Pieces side by side are told of as one. Takes no host memory. */
+    /** Tells of pieces that went, and of those side by side as one. Takes no host memory. */
     private void tellGone() {
         int i = 0;
         while (i < pieces.size()) {

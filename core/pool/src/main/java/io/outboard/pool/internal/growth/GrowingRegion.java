@@ -11,10 +11,10 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Grows and shrinks one segment in place. The segment's strategy divides all addresses of the region, with memory
- * behind them or not. A block that ends beyond the last memory goes back to the strategy before the arena's lock is
- * released, and addresses whose memory has gone elsewhere are {@link Segment#holes}. So whenever that lock is free, no
- * block in use lies there, no request can get memory that isn't mapped, and none waits for another's mapping:
+ * This class grows and shrinks one segment in place. The segment's strategy divides all addresses of the region, with
+ * memory behind them or not. A block that ends beyond the last memory goes back to the strategy before the arena's lock
+ * is released, and addresses whose memory has gone elsewhere are {@link Segment#holes}. So whenever that lock is free,
+ * no block in use lies there, no request can get memory that isn't mapped, and none waits for another's mapping:
  *
  * <pre>{@code
  *   |  used  | free |  used  | hole | used |   free   |
@@ -31,20 +31,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class GrowingRegion {
 
-    /** One request compacts at most so many times. */
+    /** The most compactions for one request. */
     private static final int MOST_COMPACTIONS = 16;
 
-    /** The device can't give this share of the memory that it reports as free. */
+    /** The share that the device can't give of the memory that it reports as free. */
     private static final long DEVICE_SHARE = 64;
 
-    /** The memory of a device has so many small pieces, unless it has very much. */
+    /** The number of small pieces in the memory of a device, unless the device has very much. */
     private static final long SMALL_SHARE = 1L << 15;
 
     private static final long LARGE_SHARE = 1L << 11;
     private static final long MOST_SMALL = 1L << 22;
     private static final long MOST_LARGE = 1L << 26;
 
-    /** A very large block has about so many pieces. */
+    /** The number of pieces that a very large block has, about. */
     private static final long BLOCK_SHARE = 64;
 
     /**
@@ -53,12 +53,12 @@ final class GrowingRegion {
      */
     private static final long MOST_STEP_PIECE = 16L << 20;
 
-    /** A step has at most so many small pieces: larger blocks that come to lie there can't move at once. */
+    /** The most small pieces of a step: larger blocks that come to lie there can't move at once. */
     private static final long STEP = 2;
 
     /**
-     * A region grows by its first step until it has so many of those, for a large block, too: what it doesn't need is
-     * no great part of a device, and arenas and limbo are faster with some room.
+     * The number of first steps up to which a region grows by its first step, for a large block, too: what the block
+     * doesn't need is no great part of a device, and arenas and limbo are faster with some room.
      */
     private static final long FEW = 8;
 
@@ -72,7 +72,7 @@ final class GrowingRegion {
     /** The size of a piece that a single block has, unless the block is very large. */
     private final long largeBytes;
 
-    /** True if its pieces can move: whole ones may lie in free blocks, and the strategy can retire those. */
+    /** True if the region's pieces can move: whole ones may lie in free blocks, and the strategy can retire those. */
     final boolean moves;
 
     final Growth growth;
@@ -261,7 +261,7 @@ final class GrowingRegion {
         return extended >= 0;
     }
 
-    /** Grows by so much, if limit and device allow, for blocks that share it. */
+    /** Grows by {@code sizeBytes}, if limit and device allow, for blocks that share the memory. */
     void grow(final long sizeBytes, final long mostHeldBytes) {
         commit(memoryEnd() + unitBytes, mostHeldBytes, 0, sizeBytes);
     }

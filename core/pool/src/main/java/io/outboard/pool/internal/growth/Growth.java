@@ -29,8 +29,8 @@ public final class Growth {
     private static final long SLACK_STEPS = 4;
 
     /**
-     * An arena that holds little, or takes memory over from others, grows by so many bytes at a time: a caller waits
-     * for it.
+     * The step, in bytes, by which an arena grows that holds little, or takes memory over from others: a caller waits
+     * for the step.
      */
     static final long SHORT_STEP = 32L << 20;
 

@@ -16,8 +16,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The regions of a pool: takes them from the memory source, makes segments of them, and gives them back. {@link Growth}
- * says when.
+ * This class takes the regions of a pool from the memory source, makes segments of them, and gives them back. {@link
+ * Growth} says when.
  *
  * <p>A region that can't be divided, since the host has no memory for the strategy's tables, goes back to the source at
  * once.
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 public final class Regions {
 
     /**
-     * A whole region of any arena but the first has at least so many bytes, since each is a call of the driver and is
+     * The least bytes of a whole region of any arena but the first, since each region is a call of the driver and is
      * kept whole.
      */
     private static final long LEAST_REGION_BYTES = 32L << 20;
@@ -41,10 +41,10 @@ public final class Regions {
      */
     private static final long MOST_UNMOVED_BYTES = 1L << 36;
 
-    /** Any region but the first has so many times as many addresses as there is memory. */
+    /** The number of addresses for each byte of memory in any region but the first. */
     private static final long ADDRESSES_OF_OTHERS = 2;
 
-    /** Small tables hold so many blocks before they grow. */
+    /** The number of blocks that small tables hold before they grow. */
     private static final int SMALL_TABLES = 1 << 13;
 
     /**

@@ -1,6 +1,6 @@
 /**
- * How a pool takes memory and gives it back: as whole regions, or in place, by committing, moving and decommitting
- * pieces of one region.
+ * This package takes memory for a pool and gives it back: as whole regions, or in place, by committing, moving and
+ * decommitting pieces of one region.
  */
 @NullMarked
 package io.outboard.pool.internal.growth;

@@ -2,7 +2,7 @@ package io.outboard.pool.internal.guard;
 
 import org.jspecify.annotations.Nullable;
 
-/** Makes attempts, all of them whichever fails, and keeps what they failed with. Confined to one thread. */
+/** This class makes attempts, all of them whichever fails, and keeps what they failed with. Confined to one thread. */
 public final class Failures {
 
     private @Nullable Throwable first;

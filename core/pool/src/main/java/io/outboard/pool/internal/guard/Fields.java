@@ -3,7 +3,7 @@ package io.outboard.pool.internal.guard;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** Finds handles of fields that are written in other ways than plainly. */
+/** This class finds handles of fields that are written in other ways than plainly. */
 public final class Fields {
 
     private Fields() {}

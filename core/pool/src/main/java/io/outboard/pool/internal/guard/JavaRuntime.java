@@ -4,8 +4,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The logger of pools, and modules of the JDK that a runtime may lack: {@code jlink} leaves out what no program's
- * module requires.
+ * This class has the logger of pools, and knows modules of the JDK that a runtime may lack: {@code jlink} leaves out
+ * what no program's module requires.
  *
  * <p>The first pool initialises it, since the host may have no memory for a logger when something is to be said.
  */

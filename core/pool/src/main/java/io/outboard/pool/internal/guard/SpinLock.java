@@ -6,8 +6,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mutual exclusion lock for critical sections of some tens of nanoseconds, which wait for nothing but another such
- * lock.
+ * A spin lock is a mutual exclusion lock for critical sections of some tens of nanoseconds, which wait for nothing but
+ * another such lock.
  *
  * <p>Taking and releasing it costs one compare-and-set and one store, half of what {@code ReentrantLock} costs, whose
  * release has to wake a waiter. Here waiters look for themselves: they spin, then sleep in between, longer each time.
@@ -39,34 +39,43 @@ public class SpinLock {
     private static final VarHandle WAITING = Fields.handle(MethodHandles.lookup(), "waiting", int.class);
 
     /**
-     * Looks before a sleep: for some 2 microseconds, which is many critical sections, and little of a time slice that
-     * the holder may be waiting for; for 45 where there are cores for many threads, since the kernel adds some 50 to a
-     * sleep; only one where the holder can't run meanwhile.
+     * The number of looks before a sleep: for some 2 microseconds, which is many critical sections, and little of a
+     * time slice that the holder may be waiting for; for 45 where there are cores for many threads, since the kernel
+     * adds some 50 to a sleep; only one where the holder can't run meanwhile.
      */
     private static final int MOST_LOOKS = mostLooks(Runtime.getRuntime().availableProcessors());
 
     /**
-     * Looks before others make way. If they did at once, two threads would hand the lock and all that it guards from
-     * core to core at each operation: with 16 threads and blocks of 16 to 256 MiB that is half as fast (16 cores,
-     * 2026-11-27).
+     * The number of looks before others make way. If the others did so at once, two threads would hand the lock and all
+     * that it guards from core to core at each operation: with 16 threads and blocks of 16 to 256 MiB that is half as
+     * fast (16 cores, 2026-11-27).
      */
     private static final int PATIENT_LOOKS = MOST_LOOKS / 8;
 
-    /** Fewer than {@link #PAUSES}: who spins sees that the lock is free before who made way takes it again. */
+    /**
+     * The pauses between two looks, fewer than {@link #PAUSES}: a thread that spins sees that the lock is free before a
+     * thread that made way takes it again.
+     */
     private static final int PAUSES_BETWEEN = 4;
 
-    /** Half a microsecond or so: a thread that spins gets the lock then, and one that sleeps holds nobody up. */
+    /**
+     * The pauses of a thread that makes way, half a microsecond or so. A thread that spins gets the lock meanwhile, and
+     * one that sleeps holds nobody up.
+     */
     private static final int PAUSES = 16;
 
     private static final long FIRST_SLEEP_NS = 1_000;
 
-    /** Bounds a waiter's latency. */
+    /** The longest sleep, which bounds a waiter's latency. */
     private static final long LONGEST_SLEEP_NS = 100_000;
 
-    /** Written by the holder, to release it after an error; otherwise by {@link #TAKEN} only. */
+    /**
+     * True while a thread has the lock. The holder writes this field to release the lock after an error; otherwise only
+     * {@link #TAKEN} accesses it.
+     */
     public volatile boolean taken;
 
-    /** Threads that have spun for a while, which others make way for. Written by {@link #WAITING} only. */
+    /** The number of threads that have spun for a while, which others make way for. Only {@link #WAITING} writes it. */
     volatile int waiting;
 
     protected final Breakage breakage;
@@ -74,10 +83,10 @@ public class SpinLock {
     /** How often somebody had to wait. Guarded by this lock. */
     protected int waits;
 
-    /** Tells whether what locks guard may be half changed, or is gone. Safe for any number of threads. */
+    /** A breakage tells whether what locks guard may be half changed, or is gone. Safe for any number of threads. */
     public static final class Breakage {
 
-        /** Made ahead, since there may be no host memory for it then. */
+        /** The exception after a close, made ahead, since there may be no host memory for it later. */
         private final Throwable closed = new IllegalStateException("the pool is closed");
 
         /** What came in the middle of a change, or says that nothing is left. Once it isn't null it never is again. */
@@ -113,18 +122,18 @@ public class SpinLock {
     public final void lock() {
         lockAnyway();
         if (breakage.cause != null) {
-            // Here, since the stack may end at the next call.
+            // The lock is released here, since the stack may end at the next call.
             taken = false;
             breakage.refuse();
         }
     }
 
-    /** As {@link #lock}, also if what it guards is broken: for who ends it. */
+    /** Takes the lock as {@link #lock} does, also if what it guards is broken: for a thread that ends it. */
     public final void lockAnyway() {
         if (waiting != 0) {
             letOthersGoFirst();
         }
-        // Acquire; pairs with the release in unlock.
+        // The acquire pairs with the release in unlock.
         if (!TAKEN.weakCompareAndSetAcquire(this, false, true)) {
             lockContended();
         }
@@ -134,14 +143,14 @@ public class SpinLock {
         return processors == 1 ? 1 : processors <= 4 ? 16 : 256;
     }
 
-    /** False, at once, if somebody has it, or what it guards is broken. */
+    /** Takes the lock, or returns false at once if somebody has it, or what it guards is broken. */
     public final boolean tryLock() {
         // Reading first leaves the cache line with its owner.
         return !taken && breakage.cause == null && TAKEN.compareAndSet(this, false, true);
     }
 
     public final void unlock() {
-        // Release; pairs with the acquire in lock.
+        // The release pairs with the acquire in lock.
         TAKEN.setRelease(this, false);
     }
 
@@ -159,7 +168,7 @@ public class SpinLock {
         long sleepNs = FIRST_SLEEP_NS;
         boolean interrupted = false;
         while (!spinForIt()) {
-            // Who sleeps isn't waiting: others would make way for nobody, at each operation.
+            // A thread that sleeps doesn't count as waiting: others would make way for nobody, at each operation.
             LockSupport.parkNanos(this, sleepNs);
             // An interrupted thread wouldn't sleep.
             interrupted |= Thread.interrupted();
@@ -176,7 +185,7 @@ public class SpinLock {
         }
     }
 
-    /** Whether it has the lock now. Others make way for it only after a while. */
+    /** Spins, and returns whether the thread has the lock now. Others make way for the thread only after a while. */
     private boolean spinForIt() {
         boolean counted = false;
         try {

@@ -1,22 +1,22 @@
 package io.outboard.pool.internal.guard;
 
 /**
- * Lets the threads that a pool has made use the device, each for one piece of work at a time, unless somebody is about
- * to end what they would use: then a thread that is to begin waits until that is decided.
+ * A thread gate lets the threads that a pool has made use the device, each for one piece of work at a time, unless
+ * somebody is about to end what they would use: then a thread that is to begin waits until that is decided.
  *
  * <p>Safe for any number of threads. Makes no garbage, so that no thread is lost for want of host memory.
  */
 public final class ThreadGate {
 
-    /** Threads that use the device. Guarded by the monitor, as the others. */
+    /** The number of threads that use the device. The monitor guards this field and those below. */
     private int working;
 
-    /** Threads that want them to rest. */
+    /** The number of threads that want the others to rest. */
     private int resting;
 
     private boolean ended;
 
-    /** Whether the thread may use the device until it {@linkplain #leave leaves}. May wait; no lock is held. */
+    /** Returns whether the thread may use the device until it {@linkplain #leave leaves}. May wait; no lock is held. */
     public synchronized boolean enter() {
         await(false);
         if (ended) {

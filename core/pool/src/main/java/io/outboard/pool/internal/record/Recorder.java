@@ -22,8 +22,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what a pool is asked to a file while the program runs: 32 bytes for each allocation, free, change of a size
- * and request that failed. {@code ./outboard replay}, {@code advise} and {@code plan} read it.
+ * A recorder writes what a pool is asked to a file while the program runs: 32 bytes for each allocation, free, change
+ * of a size and request that failed. {@code ./outboard replay}, {@code advise} and {@code plan} read it.
  *
  * <p>A file is little endian: the header, then records in no order but that of their time. A file that is cut, or of a
  * program that was killed, is good up to there; frees may be missing, since some threads may have written less than
@@ -47,24 +47,24 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Recorder implements Closeable {
 
-    /** {@code OUTBREC1}, as it stands in the file. */
+    /** The first bytes of a file, {@code OUTBREC1}. */
     public static final long MAGIC = 0x314345524254554FL;
 
     public static final int VERSION = 1;
 
-    /** The size of the header, too. */
+    /** The size of a record, and of the header, too. */
     public static final int RECORD_BYTES = 32;
 
     public static final int ALLOCATED = 0;
     public static final int FREED = 1;
 
-    /** The record's size is what the block has from now on. */
+    /** The kind of a record whose size is what the block has from now on. */
     public static final int RESIZED = 2;
 
-    /** There was no memory for the request: the record's address is 0. */
+    /** The kind of a record of a request for which there was no memory: the record's address is 0. */
     public static final int FAILED = 3;
 
-    /** What a size is cut to: 2^40 - 1. */
+    /** The size that larger ones are cut to: 2^40 - 1. */
     public static final long MOST_BYTES = (1L << 40) - 1;
 
     private static final int ALIGNMENT_SHIFT = 40;
@@ -79,14 +79,17 @@ public final class Recorder implements Closeable {
 
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
-    /** Real paths of files that this process writes: to open and close one again would take its lock away (POSIX). */
+    /**
+     * The real paths of files that this process writes: to open and close a file again would take its lock away
+     * (POSIX).
+     */
     private static final Set<Path> WRITTEN = ConcurrentHashMap.newKeySet();
 
     private final Path file;
     private final Path realFile;
     private final Stripe[] stripes;
 
-    /** Written to by itself: a thread that is interrupted would close its channel. */
+    /** The stream, which is written to without its channel: a thread that is interrupted would close the channel. */
     private final FileOutputStream out;
 
     /** Written under the monitor of the file. */
@@ -112,7 +115,7 @@ public final class Recorder implements Closeable {
             throw refusal();
         }
         try {
-            // Appends, so that nothing in it is lost before it is known to be nobody's.
+            // The stream appends, so that nothing in the file is lost before the file is known to be nobody's.
             out = new FileOutputStream(file.toFile(), true);
         } catch (final UnsupportedOperationException e) {
             WRITTEN.remove(realFile);
@@ -123,14 +126,14 @@ public final class Recorder implements Closeable {
         }
     }
 
-    /** Works for a file that doesn't exist, too. */
+    /** Returns the real path of a file, which need not exist. */
     private static Path realPathOf(final Path file) throws IOException {
         if (Files.exists(file)) {
             return file.toRealPath();
         }
         final Path absolute = file.toAbsolutePath();
         final Path folder = absolute.getParent();
-        // Without a folder it can't be opened, which says why.
+        // Without a folder, opening the file fails, and says why.
         return folder != null && Files.exists(folder) ? folder.toRealPath().resolve(absolute.getFileName()) : absolute;
     }
 
@@ -166,7 +169,7 @@ public final class Recorder implements Closeable {
 
     /** Takes the file until it is closed, where it can be locked, and leaves nothing in it. */
     private void empty() throws IOException {
-        // Which would close the channel, and the file with it.
+        // An interrupt would close the channel, and the file with it.
         final boolean interrupted = Thread.interrupted();
         try {
             final FileChannel channel = out.getChannel();
@@ -203,7 +206,7 @@ public final class Recorder implements Closeable {
         }
     }
 
-    /** A record's last number: size, logarithm of the alignment from bit 40, thread from 46, kind from 62. */
+    /** Returns a record's last number: size, logarithm of the alignment from bit 40, thread from 46, kind from 62. */
     public static long packed(final int kind, final long sizeBytes, final long alignmentBytes, final long thread) {
         return (long) kind << KIND_SHIFT
                 | (thread & (THREADS - 1)) << THREAD_SHIFT
@@ -215,12 +218,12 @@ public final class Recorder implements Closeable {
         return (int) (packed >>> KIND_SHIFT);
     }
 
-    /** The last 16 bits of the thread's number. */
+    /** Returns the last 16 bits of the thread's number. */
     public static int thread(final long packed) {
         return (int) (packed >>> THREAD_SHIFT) & (THREADS - 1);
     }
 
-    /** What was asked for, or 0 for a free. */
+    /** Returns what was asked for, or 0 for a free. */
     public static long sizeBytes(final long packed) {
         return packed & MOST_BYTES;
     }
@@ -286,8 +289,8 @@ public final class Recorder implements Closeable {
     }
 
     /**
-     * Records of some threads that haven't been written. It has a monitor rather than a spin lock, since who holds it
-     * may write. Wherever in it the stack ends, the records stay whole.
+     * A stripe has records of some threads that haven't been written. It has a monitor rather than a spin lock, since
+     * who holds it may write. Wherever in it the stack ends, the records stay whole.
      */
     private final class Stripe {
 
@@ -295,7 +298,8 @@ public final class Recorder implements Closeable {
         private int length;
 
         synchronized void add(final long nanos, final long address, final long stream, final long packed) {
-            // Looked at under the monitor that the last flush takes, too: a record is in the file or left out.
+            // This is looked at under the monitor that the last flush takes, too, so a record is in the file or left
+            // out.
             if (ending) {
                 return;
             }

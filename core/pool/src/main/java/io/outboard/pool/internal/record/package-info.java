@@ -1,4 +1,4 @@
-/** The recorder, which writes down what a pool is asked. */
+/** This package has the recorder, which writes down what a pool is asked. */
 @NullMarked
 package io.outboard.pool.internal.record;
 
