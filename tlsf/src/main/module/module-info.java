@@ -1,6 +1,6 @@
 /**
- * This module has strategies with free lists over the block table: TLSF, segregated fit, buddies; and slabs of blocks of
- * one size.
+ * This module has strategies with free lists over the block table: TLSF, segregated fit, buddies; and slabs of blocks
+ * of one size.
  */
 module io.outboard.tlsf {
     requires transitive io.outboard.core;

@@ -11,7 +11,7 @@ import java.util.Arrays;
  */
 final class BitSummary {
 
-    /** This stands for no node. */
+    /** The value that stands for no node. */
     static final int NONE = -1;
 
     /** The levels are enough for 2^23 + 1 nodes: they have 2^17 + 1, 2^11 + 1, 33 and 1 words then. */
@@ -27,7 +27,7 @@ final class BitSummary {
 
     private final long[] words;
 
-    /** Makes a bit for each of so many nodes, all of them 0. */
+    /** Makes a bit for each of {@code nodes} nodes, all of them 0. */
     BitSummary(final int nodes) {
         int level = 0;
         int wordsOfLevel = nodes;

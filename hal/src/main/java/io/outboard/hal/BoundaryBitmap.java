@@ -35,13 +35,13 @@ import java.util.Arrays;
  */
 final class BoundaryBitmap {
 
-    /** This stands for no bit. */
+    /** The value that stands for no bit. */
     static final long NONE = -1;
 
-    /** Ranges that are set get every bit of a word from this. */
+    /** The value from which ranges that are set get every bit of a word. */
     static final long ONES = -1L;
 
-    /** Ranges that are cleared get every bit of a word from this. */
+    /** The value from which ranges that are cleared get every bit of a word. */
     private static final long ZEROS = 0L;
 
     static final int WORD_LOG2 = 6;
@@ -57,7 +57,7 @@ final class BoundaryBitmap {
     private final RunSearch runs;
 
     /**
-     * Bits that are all 0.
+     * Makes bits that are all 0.
      *
      * @param length how many, from 1 to 2^32
      */
@@ -158,7 +158,7 @@ final class BoundaryBitmap {
         return (bits[last] & (bits[last] >>> 1)) != 0 || (bits[last] < 0 && get(firstBit(node + 1)));
     }
 
-    /** Changes a range within one node, but not the summaries; 1 if the node holds other bits then, else 0. */
+    /** Changes a range within one node, but not the summaries. Answers 1 if the node holds other bits then, else 0. */
     private int changeInNode(
             final long value,
             final int node,

@@ -31,10 +31,10 @@ import java.util.Arrays;
  */
 final class ChunkPool {
 
-    /** This stands for no chunk, and for no entry. */
+    /** The value that stands for no chunk, and for no entry. */
     static final int NONE = -1;
 
-    /** Entries of 8 bytes that fill a page. */
+    /** The number of entries of 8 bytes that fill a page. */
     static final int PAGE = 512;
 
     static final int FIRST = 0;

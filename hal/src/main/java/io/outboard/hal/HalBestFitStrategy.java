@@ -7,15 +7,15 @@ import io.outboard.core.StrategyOptions;
  * This strategy is best fit with all metadata in host memory: it takes the smallest free block in which a request
  * fits, the one at the lowest address among equals.
  *
- * <p>Bell, Kumar and Gill (2024), sections III-A and IV, algorithms 1, 2 and 3. As {@link HalFirstFitStrategy}, but
- * allocate looks at all free blocks, until a chunk of the list holds an exact fit. With an alignment, it is the
- * smallest block that the aligned range fits into.
+ * <p>Bell, Kumar and Gill (2024), sections III-A and IV, algorithms 1, 2 and 3. It works as {@link HalFirstFitStrategy}
+ * does, but allocate looks at all free blocks, until a chunk of the list holds an exact fit. With an alignment, it is
+ * the smallest block that the aligned range fits into.
  *
  * <p>The pseudo-code needs mending: {@code docs/errata.md}, algorithms 1 to 3, says where.
  *
  * <p>Thread-safety: confined to one thread. Cost: as {@link HalFirstFitStrategy}, but O(n) for choosing among n free
  * blocks, some eight of them at a time. Some 22 bytes of host memory for each block that the tables can hold. When
- * nothing fits, {@link #NO_SPACE}.
+ * nothing fits, it returns {@link #NO_SPACE}.
  */
 public final class HalBestFitStrategy extends HalStrategy {
 

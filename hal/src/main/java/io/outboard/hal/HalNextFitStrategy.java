@@ -14,13 +14,13 @@ import io.outboard.core.StrategyOptions;
  * <p>The position that a search resumes from is an offset, not an iterator as in the paper: it stays good when entries
  * move, or when the block that it is in front of merges. For the rest see {@code docs/errata.md}.
  *
- * <p>Thread-safety: confined to one thread. Cost: as {@link HalFirstFitStrategy}, but few blocks are looked at for
- * one that fits, at the price of more fragmentation. Some 22 bytes of host memory for each block that the tables can
- * hold. When nothing fits, {@link #NO_SPACE}.
+ * <p>Thread-safety: confined to one thread. Cost: as {@link HalFirstFitStrategy}, but few blocks are looked at for one
+ * that fits, at the price of more fragmentation. Some 22 bytes of host memory for each block that the tables can hold.
+ * When nothing fits, it returns {@link #NO_SPACE}.
  */
 public final class HalNextFitStrategy extends HalStrategy {
 
-    /** End of the block allocated last, in granules from the start of the region. */
+    /** The end of the block allocated last, in granules from the start of the region. */
     private int rover;
 
     /**
@@ -46,7 +46,7 @@ public final class HalNextFitStrategy extends HalStrategy {
     @Override
     int choose(final int size, final long alignmentMask) {
         if (liveBlocks() == 0) {
-            // As a new one.
+            // A new strategy begins here, too.
             rover = 0;
         }
         final int atRover = free.search(rover);

@@ -15,7 +15,7 @@ import java.util.function.BiFunction;
  */
 public final class HalStrategies implements StrategyModule {
 
-    /** Is called by {@link java.util.ServiceLoader}. */
+    /** Makes the module's list for {@link java.util.ServiceLoader}. */
     public HalStrategies() {}
 
     @Override

@@ -38,7 +38,7 @@ import static io.outboard.hal.ChunkPool.PREVIOUS;
  */
 final class HybridArrayList {
 
-    /** This stands for no entry. */
+    /** The value that stands for no entry. */
     static final int NONE = ChunkPool.NONE;
 
     private final ChunkPool pool;

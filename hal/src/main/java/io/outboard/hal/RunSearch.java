@@ -63,12 +63,12 @@ final class RunSearch {
         return found < limit ? found : NONE;
     }
 
-    /** Does as {@link #find}, from a zero, but the run may lie behind the limit. */
+    /** Does what {@link #find} does, from a zero, but the run may lie behind the limit. */
     private long findShortRun(final long from, final long limit, final int runLength) {
         int node = (int) (from >>> NODE_LOG2);
         int word = (int) (from >>> WORD_LOG2);
         long mask = ONES << from;
-        // Ones that end where the word begins; always fewer than are needed.
+        // The run's ones end where the word begins, and are always fewer than are needed.
         int run = 0;
         while (firstBit(node) - run < limit) {
             // Where a run goes on, one more bit may be all that it needs.
@@ -108,8 +108,8 @@ final class RunSearch {
     }
 
     /**
-     * Computes the bits of a word from which on the word holds so many ones; each step doubles what is known of the
-     * bits above.
+     * Computes the bits of a word from which on the word holds {@code runLength} ones; each step doubles what is known
+     * of the bits above.
      */
     private static long runsWithin(final long word, final int runLength) {
         if (runLength > Long.SIZE) {
@@ -124,7 +124,7 @@ final class RunSearch {
         return starts & (starts >>> (runLength - known));
     }
 
-    /** Does as {@link #find}, from a zero, for a run that holds a whole node. */
+    /** Does what {@link #find} does, from a zero, for a run that holds a whole node. */
     private long findLongRun(final long from, final long limit, final long runLength) {
         int level = 0;
         int shift = NODE_LOG2;

@@ -18,7 +18,7 @@ class BitmaskModelProperties extends StrategyModelProperties {
      */
     private static @Nullable BoundaryBitmap huge;
 
-    /** The bitmap of retired blocks is shared likewise. */
+    /** The bitmap of retired blocks, which all tries share, too. */
     private static @Nullable BoundaryBitmap hugeHalf;
 
     @AfterContainer

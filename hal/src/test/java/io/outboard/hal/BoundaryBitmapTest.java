@@ -173,7 +173,7 @@ class BoundaryBitmapTest {
         assertEquals(ALL - 3, bitmap.previousZero(ALL - 1));
     }
 
-    /** A run of three, of which one bit lies in a node that has no pair, behind nodes of ones that stand alone. */
+    /** A run of three lies behind nodes of ones that stand alone, with one bit in a node that has no pair. */
     @ParameterizedTest
     @ValueSource(ints = {509, 510, 511, 512, 32765, 32766, 32767, 32768})
     void shouldFindARunAcrossNodesBehindOnesThatStandAlone(final int start) {

@@ -59,7 +59,7 @@ class HalChoiceProperties {
                 operation -> run.apply(operation, fitting -> fitting.min(Comparator.comparing(Range::size))));
     }
 
-    /** So many blocks are free that they fill several chunks, some of which hold nothing that fits. */
+    /** The free blocks fill several chunks, some of which hold nothing that fits. */
     @Property(tries = 3, edgeCases = EdgeCasesMode.NONE)
     void shouldChooseAmongManyChunks(@ForAll final long seed) {
         final Choice first = Stream::findFirst;

@@ -42,7 +42,10 @@ class HybridArrayListTest {
         assertEquals(NONE, list.leastAtLeast(7));
     }
 
-    /** Otherwise, a chunk would be searched again and again for a value that it had once. */
+    /**
+     * The search makes the bound exact. Otherwise, a chunk would be searched again and again for a value that it had
+     * once.
+     */
     @Test
     void shouldKnowTheLargestValueOfAChunkThatWasSearchedInVain() {
         insert(10, 5);

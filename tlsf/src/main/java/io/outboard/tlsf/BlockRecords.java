@@ -45,16 +45,16 @@ import java.util.function.IntFunction;
  */
 abstract class BlockRecords {
 
-    /** This stands for no block; it is also the position of the fence. */
+    /** The value that stands for no block; it is also the position of the fence. */
     static final int NONE = 0;
 
-    /** {@link BlockTable} chains blocks by this int of a record, and uses no other. */
+    /** The int of a record by which {@link BlockTable} chains blocks. It uses no other. */
     static final int CHAIN = 7;
 
-    /** There are so many slots or more, a power of two; these hold 0 at first, and the others {@link #NEW}. */
+    /** The least number of slots, a power of two. The first ones hold 0 at first, and any others {@link #NEW}. */
     static final int LEAST_SLOTS = 512;
 
-    /** A slot holds this if nothing was ever put into it. */
+    /** The value of a slot into which nothing was ever put. */
     static final int NEW = -1;
 
     private static final int START = 0;
@@ -73,14 +73,14 @@ abstract class BlockRecords {
      */
     private static final int FENCE_INTS = RECORD_INTS + RECORD_INTS / 2;
 
-    /** There is one slot for each of so many ints. */
+    /** The number of ints for each of which there is one slot. */
     private static final int SLOTS_PART = 8;
 
     private static final int LEAST_LENGTH = SLOTS_PART * LEAST_SLOTS;
 
     /**
-     * {@link #markNew} marks so many one by one, which takes the interpreter a microsecond, and copies as many as stay
-     * in the first-level cache.
+     * The number of slots that {@link #markNew} marks one by one, which takes the interpreter a microsecond, and below,
+     * the number that it copies at once, which stay in the first-level cache.
      */
     private static final int MARKED_BY_LOOP = 64;
 
@@ -91,7 +91,7 @@ abstract class BlockRecords {
     private final int maxBlocks;
     private final int firstRecord;
 
-    /** This makes arrays of zeros: it is the JVM, but in tests of what happens when that has no memory left. */
+    /** The maker of arrays of zeros. It is the JVM, except in tests of what happens when the JVM has no memory left. */
     private final IntFunction<int[]> memory;
 
     private int[] records;
@@ -136,14 +136,14 @@ abstract class BlockRecords {
     }
 
     /**
-     * Tells the position behind the heads of so many lists: a subclass that asked for words has them from there on,
-     * all 0 at first.
+     * Tells the position behind the heads of {@code lists} lists: a subclass that asked for words has them from there
+     * on, all 0 at first.
      */
     static int firstWord(final int lists) {
         return FENCE_INTS + lists * HEAD_INTS;
     }
 
-    /** Computes the length of an array that holds so many blocks: a power of two. */
+    /** Computes the length of an array that holds {@code blocks} blocks: a power of two. */
     private int lengthFor(final int blocks) {
         final int least = firstRecord + blocks * RECORD_INTS;
         final int powerOfTwo = Math.max(LEAST_LENGTH, Integer.highestOneBit(least) << 1);
@@ -177,8 +177,9 @@ abstract class BlockRecords {
     // Records
 
     /**
-     * Sees to it that so many records are unused; if they aren't, the table grows, so far as it may. O({@code wanted})
-     * if it needn't: no count is kept, which most callers would pay for in vain. False if nothing changed.
+     * Makes sure that {@code wanted} records are unused; if they aren't, the table grows, as far as it may. O({@code
+     * wanted}) if it needn't: no count is kept, which most callers would pay for in vain. Returns false if there is no
+     * room; then nothing changed.
      *
      * @throws OutOfMemoryError if the JVM has no memory for a larger table; nothing changes
      */

@@ -59,7 +59,7 @@ class BlockTable extends BlockRecords {
      */
     private static final long SPREAD = 0x9E3779B900000001L | Integer.toUnsignedLong(new SplittableRandom().nextInt());
 
-    /** This stands in place of the next in a chain if the block is held. No other record has it, in use or not. */
+    /** The value in place of the next in a chain if the block is held. No other record has it, in use or not. */
     private static final int HELD = -1;
 
     private int entered;

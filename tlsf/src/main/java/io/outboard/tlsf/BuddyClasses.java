@@ -82,7 +82,8 @@ final class BuddyClasses {
     }
 
     /**
-     * Computes the least region that is a single block of so many bytes or more, or {@link Long#MAX_VALUE} if none is.
+     * Computes the least region that is a single block of {@code sizeBytes} or more, or {@link Long#MAX_VALUE} if none
+     * is.
      */
     long regionBytesFor(final long sizeBytes, final long granuleBytes) {
         final long granules = sizeBytes / granuleBytes;

@@ -33,10 +33,13 @@ import io.outboard.core.StrategyOptions;
  */
 abstract class BuddyStrategy extends TableStrategy {
 
-    /** Bounds the search for an aligned block: free blocks and, in them, aligned offsets that are looked at. */
+    /**
+     * The bound of the search for an aligned block: the most free blocks and aligned offsets in them that are looked
+     * at.
+     */
     private static final int SEARCH_STEPS = 64;
 
-    /** An array's header, with its length. */
+    /** The bytes of an array's header, with its length. */
     private static final long ARRAY_HEADER_BYTES = 16;
 
     private final BlockTable table;

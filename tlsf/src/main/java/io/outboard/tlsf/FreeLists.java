@@ -15,14 +15,14 @@ import java.util.function.IntConsumer;
  */
 abstract class FreeLists extends BlockTable {
 
-    /** This stands for no list: no block has size 0. */
+    /** The number that stands for no list: no block has size 0. */
     static final int NO_LIST = 0;
 
-    /** Bounds {@link #search}: a tenth of a microsecond or two, however long a list is. */
+    /** The bound of {@link #search}: a tenth of a microsecond or two, however long a list is. */
     private static final int SEARCH_STEPS = 64;
 
     /**
-     * Makes a table without blocks, of so many lists in all, list 0 included, which stays empty.
+     * Makes a table without blocks, of {@code lists} lists in all, list 0 included, which stays empty.
      */
     FreeLists(final StrategyOptions options, final int lists, final int words) {
         super(options.firstBlocks(), options.maxBlocks(), lists, words);

@@ -45,8 +45,8 @@ public final class Plan {
     public record Block(long sizeBytes, long offsetBytes, int start, int end) {}
 
     /**
-     * A block has so many ints in {@link #records}: size and offset; the offset of what is in use before it, {@link
-     * #NO_BLOCK} for none; and the number of that.
+     * The number of ints that a block has in {@link #records}: size and offset; the offset of what is in use before it,
+     * {@link #NO_BLOCK} for none; and the number of that.
      */
     static final int RECORD_INTS = 4;
 
@@ -55,7 +55,7 @@ public final class Plan {
     static final int BEFORE = 2;
     static final int NUMBER_BEFORE = 3;
 
-    /** This stands in place of the block before the first. */
+    /** The value in place of the block before the first. */
     static final int NO_BLOCK = -1;
 
     private static final String MAGIC = "outboard plan 1";
@@ -68,7 +68,7 @@ public final class Plan {
     private final long regionBytes;
     private final int count;
 
-    /** A record for each block, and one of size 0, which no request has. */
+    /** The records: one for each block, and one of size 0, which no request has. */
     private final int[] records;
 
     private Plan(final long granuleBytes, final long regionBytes, final int count, final int[] records) {
@@ -207,7 +207,7 @@ public final class Plan {
 
     private static Plan parse(final List<String> lines) {
         if (!lines.isEmpty() && lines.get(0).startsWith(BYTE_ORDER_MARK)) {
-            // Of an editor's.
+            // Some editors put a byte order mark there.
             lines.set(0, lines.get(0).substring(BYTE_ORDER_MARK.length()));
         }
         if (lines.isEmpty() || !lines.get(0).equals(MAGIC)) {
@@ -261,7 +261,7 @@ public final class Plan {
                 return number;
             }
         } catch (final NumberFormatException e) {
-            // As a number that is too large.
+            // The text is refused like a number that is too large.
         }
         throw new IllegalArgumentException(
                 "line " + line + ": " + key + "=" + text + " must be a whole number from 0 to " + most);
@@ -300,7 +300,7 @@ public final class Plan {
     }
 
     /**
-     * A region of this size has room for all of the plan: what a pool is to take first.
+     * Tells the size of a region that has room for all of the plan, which a pool should take first.
      *
      * @return bytes
      */

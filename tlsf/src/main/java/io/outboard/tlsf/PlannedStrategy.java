@@ -34,7 +34,7 @@ import java.util.Objects;
  */
 public final class PlannedStrategy extends SegregatedStrategy implements StepwiseStrategy {
 
-    /** Bounds {@link #holding}, as the search of TLSF is bounded. */
+    /** The bound of {@link #holding}, as the search of TLSF has one. */
     private static final int MOST_STEPS = 64;
 
     private final Plan plan;
@@ -167,7 +167,7 @@ public final class PlannedStrategy extends SegregatedStrategy implements Stepwis
             }
             before = Plan.RECORD_INTS * records[before + Plan.NUMBER_BEFORE];
         }
-        // Of the fence, the first block comes after.
+        // The block after the fence is the first one.
         block = table.after(block);
         while (block != BlockTable.NONE && start(block) + size(block) <= start) {
             block = --steps == 0 ? BlockTable.NONE : table.after(block);

@@ -4,7 +4,8 @@ import io.outboard.core.BlockVisitor;
 import io.outboard.core.Region;
 
 /**
- * These are the slabs of a {@link PooledStrategy}: 64 slots of one size each, found by address without a search.
+ * This class has the slabs of a {@link PooledStrategy}: each has 64 slots of one size, and is found by address without
+ * a search.
  *
  * <p>A <em>window</em> is a stretch of addresses, 64 pages long, that starts at a multiple of its length. A
  * <em>slab</em> starts where a window does and is at most as long, so the number of the window names the slab, and
@@ -35,7 +36,7 @@ final class Slabs {
     /** The slots in a slab: as many as one word has bits. */
     static final int SLOTS = Long.SIZE;
 
-    /** This stands for no slab, or no slot. */
+    /** The value that stands for no slab, or no slot. */
     static final int NONE = -1;
 
     private static final int SLOTS_LOG2 = 6;
@@ -55,7 +56,10 @@ final class Slabs {
     private static final int FREE = 0;
     private static final int RETIRED = 1;
 
-    /** Offsets are less than 2^18 and slots at most 2^12 bytes: with fewer bits, {@link #slotOf} wouldn't be exact. */
+    /**
+     * The bits of a reciprocal. Offsets are less than 2^18 and slots at most 2^12 bytes: with fewer bits, {@link
+     * #slotOf} wouldn't be exact.
+     */
     private static final int RECIPROCAL_LOG2 = 30;
 
     private final long firstWindowAddress;
@@ -126,7 +130,7 @@ final class Slabs {
         if (window >= slotGranules.length) {
             return NONE;
         }
-        // Without a slab, it has no bytes: one comparison for that and for what follows a slab in its window.
+        // A missing slab has no bytes, so one comparison covers it and what follows a slab in its window.
         final long slabBytes = (long) slotGranules[(int) window] << (SLOTS_LOG2 + granuleLog2);
         return (offset & (windowBytes - 1)) < slabBytes ? (int) window : NONE;
     }
@@ -189,7 +193,7 @@ final class Slabs {
         return slotAddress(slab, Long.numberOfTrailingZeros(free));
     }
 
-    /** Ends the use of a slot. True if that makes the slab an empty one too many: the caller takes it away. */
+    /** Ends the use of a slot. Returns true if that makes the slab an empty one too many: the caller takes it away. */
     boolean release(final int slab, final int slot) {
         final long before = freeSlots(slab);
         final long free = before | (1L << slot);

@@ -18,7 +18,7 @@ import java.util.function.BiFunction;
  */
 public final class TlsfStrategies implements StrategyModule {
 
-    /** Is called by {@link java.util.ServiceLoader}. */
+    /** Makes the module's list for {@link java.util.ServiceLoader}. */
     public TlsfStrategies() {}
 
     @Override

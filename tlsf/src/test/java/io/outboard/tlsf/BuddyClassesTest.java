@@ -70,7 +70,7 @@ class BuddyClassesTest {
                 .forEach(size -> assertHolding(classes, size));
     }
 
-    /** A request that no region can serve has a block size, too; a request of this size must have the same. */
+    /** A request that no region can serve has a block size, too; a request of that block size must have the same. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void shouldHoldEveryClassInItself(final int step) {

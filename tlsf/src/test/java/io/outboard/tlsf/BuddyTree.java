@@ -30,7 +30,7 @@ final class BuddyTree {
         }
     }
 
-    /** Returns the smallest size of a block that holds this size, which the region must have. */
+    /** Returns the smallest size of a block that holds {@code size}, which the region must have. */
     long blockSize(final long size) {
         return sizes.stream().filter(block -> block >= size).findFirst().orElseThrow();
     }
@@ -64,7 +64,7 @@ final class BuddyTree {
         return part.start;
     }
 
-    /** Takes the part of this start and size if it is free. */
+    /** Takes the part with the given start and size if the part is free. */
     boolean take(final long start, final long wanted) {
         if (!canTake(start, wanted)) {
             return false;

@@ -139,7 +139,7 @@ class PlanTest {
         assertFalse(Files.exists(file));
     }
 
-    /** Otherwise, a plan of a million blocks would seem to cost nothing. */
+    /** The plan's memory counts. Otherwise, a plan of a million blocks would seem to cost nothing. */
     @Test
     void shouldBePartOfTheHostMemoryOfWhoFollowsIt() {
         final Plan plan = Plan.of(256, 1024, List.of(new Plan.Block(256, 0, 0, 2), new Plan.Block(512, 256, 1, 3)));

@@ -215,8 +215,8 @@ class TlsfStrategyTest {
     }
 
     /**
-     * Makes a strategy with so many free blocks of 64 granules, and one free block of 65. That is in front of them in
-     * memory, but behind them in their common list; nothing else is free.
+     * Makes a strategy with {@code count} free blocks of 64 granules, and one free block of 65. The latter is in front
+     * of them in memory, but behind them in their common list; nothing else is free.
      */
     private static Strategy withFreeBlocksOf64Granules(final int count) {
         final Strategy strategy = ofGranules(66 + 65L * count);
