@@ -79,7 +79,7 @@ public interface GrowableRegion extends AutoCloseable {
      *     {@code 0 < pieceBytes}
      * @throws IllegalArgumentException if an argument is outside of these bounds; nothing changes
      * @throws IllegalStateException if the region is closed; nothing changes
-     * @throws DeviceOutOfMemoryException if the device hasn't so much; nothing changes
+     * @throws DeviceOutOfMemoryException if the device has less; nothing changes
      */
     void commit(long address, long bytes, long pieceBytes);
 

@@ -24,7 +24,7 @@ public interface MemorySource extends AutoCloseable {
      *     bytes at least
      * @throws IllegalArgumentException if {@code sizeBytes <= 0}; nothing is taken
      * @throws IllegalStateException if the source is closed; nothing is taken
-     * @throws DeviceOutOfMemoryException if the device hasn't so much; nothing is taken
+     * @throws DeviceOutOfMemoryException if the device has less; nothing is taken
      */
     Region take(long sizeBytes);
 

@@ -78,7 +78,10 @@ public final class BitmaskStrategy extends AbstractStrategy {
         this(region, options, BoundaryBitmap::new);
     }
 
-    /** Takes a bitmap from tests, which can't afford one for every huge region: it may hold anything. */
+    /**
+     * Makes a strategy with bitmaps from a test, which can't afford one for every huge region: a bitmap may hold
+     * anything.
+     */
     BitmaskStrategy(final Region region, final StrategyOptions options, final LongFunction<BoundaryBitmap> bitmaps) {
         super(region, options);
         if (granules() < SMALLEST_BLOCK) {

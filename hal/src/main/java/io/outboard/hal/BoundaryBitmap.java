@@ -107,7 +107,7 @@ final class BoundaryBitmap {
             final long value, final long from, final long to, final BitSummary same, final BitSummary other) {
         final int first = (int) (from >>> NODE_LOG2);
         final int last = (int) ((to - 1) >>> NODE_LOG2);
-        // Of nodes in between, no other bit is left.
+        // Nodes in between hold no other bit any more.
         int firstWithout = first;
         int lastWithout = last;
         if (first == last) {

@@ -150,7 +150,7 @@ final class HybridArrayList {
     /**
      * Adds an entry.
      *
-     * @param cursor the entry before the new one, or none if it is to be the first
+     * @param cursor the entry before the new one, or none if the new one will be the first
      * @param key greater than the keys up to the cursor, less than those after it
      */
     void insertAfter(final int cursor, final int key, final int value) {

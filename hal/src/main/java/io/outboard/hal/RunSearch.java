@@ -45,7 +45,7 @@ final class RunSearch {
      *
      * @param from where a run may start at the earliest, at most {@code length}
      * @param limit where a run may start no more
-     * @param runLength ones that the run needs, from 2 to {@code length + 1}, so many as there never are
+     * @param runLength ones that the run needs, from 2 to {@code length + 1}, which no bitmap has
      * @return the run's first bit, or {@link BoundaryBitmap#NONE}
      */
     long find(final long from, final long limit, final long runLength) {
@@ -128,7 +128,7 @@ final class RunSearch {
     private long findLongRun(final long from, final long limit, final long runLength) {
         int level = 0;
         int shift = NODE_LOG2;
-        // Of the levels above the top one, a bit would stand for more than there is.
+        // On a level above the top one, a bit would stand for more than there is.
         while (runLength >= (2L << (shift + WORD_LOG2)) - 1) {
             level++;
             shift += WORD_LOG2;

@@ -51,7 +51,10 @@ abstract class BlockRecords {
     /** The int of a record by which {@link BlockTable} chains blocks. It uses no other. */
     static final int CHAIN = 7;
 
-    /** The least number of slots, a power of two. The first ones hold 0 at first, and any others {@link #NEW}. */
+    /**
+     * The least number of slots, a power of two. The slots up to this number hold 0 at first, and the others {@link
+     * #NEW}.
+     */
     static final int LEAST_SLOTS = 512;
 
     /** The value of a slot into which nothing was ever put. */
@@ -111,7 +114,8 @@ abstract class BlockRecords {
     /**
      * Makes records of no blocks.
      *
-     * @param firstBlocks room for so many or more before the array grows, from 1 to {@code maxBlocks}
+     * @param firstBlocks the least number of blocks for which there is room before the array grows, from 1 to {@code
+     *     maxBlocks}
      * @param maxBlocks most blocks, free and in use together, from 2 to 2^26
      * @param lists free lists
      * @param words ints for a subclass, from {@link #firstWord} on

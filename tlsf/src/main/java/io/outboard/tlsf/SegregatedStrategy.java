@@ -263,7 +263,7 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
         return hasRoomFor((padding == 0 ? 0 : 1) + (rest == 0 ? 0 : 1));
     }
 
-    /** Cuts granules out of a free block, not from its start on, for a block that is to be in use. */
+    /** Cuts granules out of a free block, not from its start on, for a block that will be in use. */
     private long takeInside(final int block, final int padding, final int size) {
         checkRoomFor(table.size(block) == padding + size ? 1 : 2);
         final int taken = cut(block, padding, size);

@@ -17,7 +17,7 @@ final class SlabWalk implements BlockVisitor {
     private BlockVisitor visitor = NOBODY;
     private boolean divides;
 
-    /** The start of free blocks and empty slabs that follow each other, and are to be one free block. */
+    /** The start of free blocks and empty slabs that follow each other, and are shown as one free block. */
     private long freeAddress;
 
     private long freeBytes;

@@ -196,7 +196,7 @@ final class IdleTrimmer implements MemoryUser {
         }
     }
 
-    /** Doubles the pauses between tries that come to nothing. */
+    /** A backoff doubles the pauses between tries that come to nothing. */
     private static final class Backoff {
 
         private static final int MOST_SKIPS = 63;

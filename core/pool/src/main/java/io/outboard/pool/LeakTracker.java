@@ -103,7 +103,7 @@ final class LeakTracker {
                 }
                 cleanable = cleaner.register(buffer, this);
             } catch (final OutOfMemoryError e) {
-                // The block is freed now, and has another owner then.
+                // The caller frees the block now, so the address may get another owner.
                 forget();
                 throw e;
             }

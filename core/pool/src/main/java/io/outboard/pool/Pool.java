@@ -55,9 +55,9 @@ import org.jspecify.annotations.Nullable;
  * {@code tlsf}, {@code tlsf-frugal}, {@code segregated-fit} and {@code pooled}): when limit or device allow no more, a
  * request for which there is room, but not in one place, is served from whole pieces in free blocks, which move to
  * addresses side by side once what is in limbo has come back. So a request that fails as <em>fragmented</em> has its
- * room in parts of pieces only. That takes some 40 microseconds a piece, of which a block of some size has its own. It
- * waits for the device with {@link ReusePolicy#IMMEDIATE} alone, whose free memory may still be worked on. Nothing
- * moves while a stream is captured.
+ * room in parts of pieces only. Moving takes some 40 microseconds a piece, and a block of some size has pieces of its
+ * own. Moving waits for the device only with {@link ReusePolicy#IMMEDIATE}, with which the device may still be using
+ * free memory. Nothing moves while a stream is captured.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: that of the strategy and some ten nanoseconds for one thread;
  * the policies other than {@link ReusePolicy#IMMEDIATE} add a few more. A request that finds memory makes no garbage.
@@ -326,7 +326,7 @@ public final class Pool implements AutoCloseable {
     /** Asks the device for an arena, if it isn't null. The block is freed whatever comes of it. */
     void askFor(final @Nullable Arena wanting) {
         if (wanting != null && marks.askAhead(wanting.asking())) {
-            // Now its blocks are released little by little.
+            // This notes the answer, so that the arena's blocks are released little by little.
             wanting.asking();
         }
     }
@@ -448,10 +448,10 @@ public final class Pool implements AutoCloseable {
     // Giving back
 
     /**
-     * Gives free memory to the memory source until the pool holds no more than so much: what the device has finished
-     * with, and regions in which nothing is in use then, the one taken last first. Of a region that grows in place goes
-     * what lies behind its last block in use, and where the source's memory can move, whole free units from anywhere.
-     * While a stream is captured into a graph nothing is given back, since that would break the capture.
+     * Gives free memory to the memory source until the pool holds no more than {@code bytes}: what the device has
+     * finished with, and regions in which nothing is in use then, the one taken last first. Of a region that grows in
+     * place goes what lies behind its last block in use, and where the source's memory can move, whole free units from
+     * anywhere. While a stream is captured into a graph nothing is given back, since that would break the capture.
      *
      * @param bytes what the pool may keep, in bytes, {@code 0 <= bytes}
      * @return what it holds now, in bytes; more than asked for if blocks in use stand in the way

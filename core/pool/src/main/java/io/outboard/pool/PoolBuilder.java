@@ -186,9 +186,9 @@ public final class PoolBuilder {
     }
 
     /**
-     * Sets what is to be left to others on the device. While that reports less as free, free memory of the pool goes
-     * back as by {@link Pool#trimTo}, down to what {@link #keep} keeps in any case. The pool looks ten times a second,
-     * on the same thread, and goes on taking what it needs.
+     * Sets how much must be left to others on the device. While the device reports less as free, free memory of the
+     * pool goes back as by {@link Pool#trimTo}, down to what {@link #keep} keeps in any case. The pool looks ten times
+     * a second, on the same thread, and goes on taking what it needs.
      *
      * @param bytes {@code 0 < bytes <= 2^62}; without this call nothing is left
      * @return this builder

@@ -55,7 +55,7 @@ final class PoolDump {
         }
     }
 
-    /** The largest blocks in use, largest first, those of one size in the order of addresses. */
+    /** Returns the largest blocks in use, largest first, those of one size in the order of addresses. */
     List<Holder> holders() {
         final Comparator<Integer> smallestFirst = Comparator.comparingLong(sizes::getLong);
         final TreeSet<Integer> holders =

@@ -11,9 +11,10 @@ import io.outboard.core.ByteSize;
  * @param limitBytes most that the pool may hold, in bytes; {@link #NO_LIMIT} if only the device limits it
  * @param usedBytes bytes in blocks that are in use; limbo isn't
  * @param limboBytes bytes in blocks that were freed while the device may still be using them
- * @param peakUsedBytes most {@code usedBytes} so far, as far as it was looked at: where threads have arenas of their
- *     own, whenever one of these had more in use than before, after each 1,024 of its allocations, and here. Arenas are
- *     read one after the other, so a block that goes from one to another meanwhile may count twice or not at all
+ * @param peakUsedBytes most {@code usedBytes} that was seen so far. Where threads have arenas of their own, the arenas
+ *     are added up whenever one of them has more in use than ever before, after each 1,024 of its allocations, and when
+ *     statistics are read. Arenas are read one after the other, so a block that goes from one to another meanwhile may
+ *     count twice or not at all
  * @param liveBlocks blocks in use
  * @param allocations blocks handed out so far
  * @param synchronizations how often the pool waited for the device to give limbo back, for all of its work or a part

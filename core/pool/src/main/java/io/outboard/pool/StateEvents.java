@@ -65,7 +65,7 @@ final class StateEvents {
 
     static void outOfMemory(final Diagnosis pool, final DeviceOutOfMemoryException thrown, final PoolStatistics then) {
         final OutOfMemory event = new OutOfMemory();
-        // Otherwise, the largest free block would be looked for in vain.
+        // A disabled event would look for the largest free block in vain.
         if (event.isEnabled()) {
             event.fill(pool, then);
             event.requestedBytes = thrown.requestedBytes();

@@ -182,7 +182,7 @@ final class WaitQueue {
         }
     }
 
-    /** Returns the next request, which is to be {@link #placed} then; null if another thread places it. */
+    /** Returns the next request, for which {@link #placed} must be called then; null if another thread places it. */
     private synchronized @Nullable Request behind(final Request served) {
         final Request next = firstBut(served);
         if (next == null || next.placer != null) {

@@ -262,8 +262,8 @@ class PoolErrorsTest {
     }
 
     /**
-     * Two things used to be lost: a region that couldn't be given back, and the addresses of a tail that was to be
-     * placed around.
+     * Two things used to be lost: a region that couldn't be given back, and the addresses of a tail that a request took
+     * so that its block would be placed elsewhere.
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})

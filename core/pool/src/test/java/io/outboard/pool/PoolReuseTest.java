@@ -451,7 +451,10 @@ class PoolReuseTest {
         assertEquals(calls, device.calls(), "the device may be gone");
     }
 
-    /** Now and then the device says that work hasn't finished, so every way of recycling is taken. */
+    /**
+     * Most answers of the device are that work has finished, and some that it hasn't, so every way of recycling is
+     * taken.
+     */
     @ParameterizedTest
     @EnumSource(value = ReusePolicy.class)
     void shouldMakeNoGarbage(final ReusePolicy policy) {

@@ -1,6 +1,9 @@
 package io.outboard.pool;
 
-/** A steady device needs some questions to finish its work, and makes no garbage itself. Confined to one thread. */
+/**
+ * A steady device says every third time, or always if it is busy, that work hasn't finished. It makes no garbage
+ * itself. Confined to one thread.
+ */
 class SteadyDevice implements DeviceWork {
 
     private static final int MOST_QUESTIONS = 10;
@@ -18,7 +21,10 @@ class SteadyDevice implements DeviceWork {
         this(false);
     }
 
-    /** Creates a device. The work of a busy one only ends when it is waited for, or asked about again and again. */
+    /**
+     * Creates a device. The work of a busy device only ends when a thread waits for it, or asks about it again and
+     * again.
+     */
     SteadyDevice(final boolean busy) {
         this.busy = busy;
     }

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 abstract class Limbo extends ArenaCounters {
 
     /**
-     * A free asks the device when limbo has so many times what is in use. With a quarter of the slack as the only
-     * bound, a program with 252 MiB in use in 21 blocks, and 636 MiB of slack, asked once in 52 operations (H100,
+     * The number of times what is in use that limbo has when a free asks the device. With a quarter of the slack as the
+     * only bound, a program with 252 MiB in use in 21 blocks, and 636 MiB of slack, asked once in 52 operations (H100,
      * 2026-11-28).
      */
     private static final long ASKED_FACTOR = 4;
@@ -88,7 +88,8 @@ abstract class Limbo extends ArenaCounters {
     volatile long mostByUse = Long.MAX_VALUE;
 
     /**
-     * So many bytes may be in limbo before a free asks the device if the arena holds twice as much that isn't in use.
+     * The most bytes that may be in limbo before a free asks the device if the arena holds twice as much that isn't in
+     * use.
      */
     volatile long slackBytes = Long.MAX_VALUE;
 

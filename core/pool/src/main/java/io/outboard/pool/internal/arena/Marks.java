@@ -23,7 +23,7 @@ public final class Marks {
         return count == 0;
     }
 
-    /** Returns whether a mark is to be removed before another is added. */
+    /** Returns whether a mark must be removed before another is added. */
     public boolean isFull() {
         return count == marks.length;
     }

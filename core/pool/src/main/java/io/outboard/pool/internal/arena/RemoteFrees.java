@@ -167,7 +167,7 @@ final class RemoteFrees {
     }
 
     /**
-     * Returns a batch whose last block is to be taken now, and then {@link #taken} to be called; null if there is none.
+     * Returns a batch whose last block must be taken now, before a call of {@link #taken}; null if there is none.
      */
     @Nullable
     Batch arrived() {

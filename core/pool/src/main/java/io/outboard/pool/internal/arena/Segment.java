@@ -78,7 +78,7 @@ public final class Segment {
     private long refusedBytes = Long.MAX_VALUE;
 
     /**
-     * Makes a segment that its arena hasn't got yet. If it grows in place, no memory is behind it.
+     * Makes a segment that isn't added to its arena yet. If it grows in place, no memory is behind it.
      *
      * @param tableBlocks how many blocks its tables can hold
      * @param mostBlocks with more blocks in use it is crowded

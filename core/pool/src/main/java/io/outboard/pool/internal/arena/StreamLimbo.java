@@ -185,7 +185,7 @@ public final class StreamLimbo extends SpinLock {
 
     /**
      * Retires a block whose arena's lock is held. Returns true if that closed the open batch: then {@link #wasMarked}
-     * is to be called.
+     * must be called.
      */
     boolean retire(final Segment segment, final long address, final long mostBytes) {
         final Block block = unused == null ? new Block() : unused;

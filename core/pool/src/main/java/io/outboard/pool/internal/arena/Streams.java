@@ -128,8 +128,8 @@ public final class Streams {
             if (locked == guess || patient) {
                 locked.lock();
             } else if (!locked.tryLock()) {
-                // Otherwise threads whose blocks come from one arena would always meet there: this thread should have
-                // blocks of its own arena.
+                // If this waited, threads whose blocks come from one arena would always meet there. This thread should
+                // have blocks of its own arena.
                 return Strategy.NO_SPACE;
             }
             try {

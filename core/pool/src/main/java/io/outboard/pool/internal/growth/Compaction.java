@@ -48,7 +48,7 @@ final class Compaction {
     /** The pieces found; then those of them that nobody is handed now, the last ones first. */
     private List<Piece> pieces = new ArrayList<>();
 
-    /** Holes that memory is to be put into, and how many of them have it. */
+    /** The holes that memory goes into, and below, how many of them have memory. */
     private List<Region> holes = List.of();
 
     private int filled;

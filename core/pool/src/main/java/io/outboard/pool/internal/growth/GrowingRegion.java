@@ -132,8 +132,8 @@ final class GrowingRegion {
      * @param mostHeldBytes the pool is to hold no more
      * @param leastBytes by how much it grows at least, if that is allowed
      * @param wantedBytes the same, also for a large block; 0 for no more than that needs
-     * @return an address; {@code NO_SPACE} if there are no addresses; or less if there is no memory to be had, for
-     *     a whole region neither
+     * @return an address; {@code NO_SPACE} if there are no addresses; or less if there is no memory, not even for a
+     *     whole region
      */
     long growAndPlace(
             final long sizeBytes,
@@ -288,7 +288,7 @@ final class GrowingRegion {
                 segment.taken.endAddress() - memoryEnd(),
                 (mostHeldBytes - growth.arenas.totals.heldBytes()) & -unitBytes);
         final long missingBytes = wholeUnits(neededBytes);
-        // Otherwise as many pieces would be made as there is memory for, and given back.
+        // An attempt would make as many pieces as there is memory for, and give them back.
         if (missingBytes > mostBytes || (missingBytes > largeBytes && !growth.regions.isAvailable(missingBytes))) {
             return false;
         }

@@ -43,7 +43,7 @@ public final class Growth {
      */
     private static final long SCARCE_SHARE = 8;
 
-    /** Memory moves from arena to arena once in so many requests that other arenas serve. */
+    /** The number of requests served by other arenas after which memory moves from arena to arena once. */
     private static final int STARVED_FOR_SHARE = 64;
 
     final Regions regions;
@@ -121,7 +121,8 @@ public final class Growth {
     }
 
     /**
-     * Does what {@link #growAndPlace} does with memory that is free in other arenas' segments, and goes back for it.
+     * Does what {@link #growAndPlace} does with memory that is free in other arenas' segments, and goes back to the
+     * source first.
      */
     public long growInsteadOfOthers(
             final Arena arena, final long sizeBytes, final long alignmentBytes, final long mostHeldBytes) {
@@ -168,7 +169,7 @@ public final class Growth {
      * why.
      *
      * @param mostHeldBytes the pool is to hold no more bytes than this
-     * @param leftBytes so many bytes are for others on the device
+     * @param leftBytes how many bytes are for others on the device
      */
     public void growAhead(final long mostHeldBytes, final long leftBytes) {
         for (final Arena arena : arenas.all()) {
@@ -276,7 +277,9 @@ public final class Growth {
         }
     }
 
-    /** Gives memory back in which nothing is in use, until no more than so much is held or a stream is captured. */
+    /**
+     * Gives memory back in which nothing is in use, until no more than {@code bytes} are held or a stream is captured.
+     */
     public void trimTo(final long bytes) {
         regionLock.lock();
         try {
@@ -379,9 +382,9 @@ public final class Growth {
     // Under the region lock: less memory
 
     /**
-     * Gives free memory back until no more than so much is held, or a stream is captured. Whole regions go first, of
-     * all arenas but one; then memory of regions in place, of all arenas but another. With a share that arenas keep, no
-     * whole region goes, and nothing of an arena that has no more.
+     * Gives free memory back until no more than {@code keptBytes} are held, or a stream is captured. Whole regions go
+     * first, of all arenas but one; then memory of regions in place, of all arenas but another. With a share that
+     * arenas keep, no whole region goes, and nothing of an arena that has no more.
      *
      * @return whether any memory went back
      */

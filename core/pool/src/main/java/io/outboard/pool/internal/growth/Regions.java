@@ -48,12 +48,12 @@ public final class Regions {
     private static final int SMALL_TABLES = 1 << 13;
 
     /**
-     * Small tables grow until they hold so many blocks in use, and as many free ones, in steps of a millisecond and
+     * The number of blocks in use, with as many free ones, up to which small tables grow, in steps of a millisecond and
      * less; then there is another region.
      */
     private static final int MOST_BLOCKS_OF_SMALL_TABLES = 1 << 15;
 
-    /** Other tables hold twice as many blocks before they grow, which takes 6 ms. */
+    /** The same number for other tables, which hold twice as many blocks before they grow, for 6 ms. */
     private static final int MOST_BLOCKS_OF_TABLES = 1 << 17;
 
     /** Every memory source aligns regions to this. */
@@ -103,8 +103,8 @@ public final class Regions {
     }
 
     /**
-     * Returns whether the device says that it has so much, and notes a refusal if not. To ask costs as much as a small
-     * piece.
+     * Returns whether the device says that it has {@code bytes}, and notes a refusal if not. The question costs as much
+     * as a small piece.
      */
     boolean isAvailable(final long bytes) {
         final long availableBytes = source.availableBytes();

@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Taking and releasing it costs one compare-and-set and one store, half of what {@code ReentrantLock} costs, whose
  * release has to wake a waiter. Here waiters look for themselves: they spin, then sleep in between, longer each time.
- * So a thread that comes back soon finds the lock still in its cache and keeps it for many operations, which is what
- * throughput under contention lives on. It lets a waiter go first that has spun for a while, but not one that sleeps,
+ * So a thread that comes back soon finds the lock still in its cache and keeps it for many operations, which throughput
+ * under contention depends on. Such a thread lets a waiter go first that has spun for a while, but not one that sleeps,
  * whose latency is up to a sleep.
  *
- * <p>Who holds it releases it like this, since a {@link StackOverflowError} may come from any call, and to write a
- * field is none. ({@link #unlock} is cheaper.) That error may leave half a change behind, so whoever changes things
- * notes it, and everybody later gets a clear exception instead of a wrong block:
+ * <p>The holder releases the lock as below, since a {@link StackOverflowError} may come from any call, and writing a
+ * field is no call. ({@link #unlock} is cheaper.) That error may leave half a change behind, so whoever changes things
+ * notes the error, and everybody later gets a clear exception instead of a wrong block:
  *
  * <pre>{@code
  *   lock.lock();
@@ -155,8 +155,8 @@ public class SpinLock {
     }
 
     /**
-     * Who has just had the lock would have it again before those who wait see that it is free, for as long as it has
-     * work: a thread that needs the locks of all arenas in turn would be held up at each.
+     * A thread that has just had the lock would take it again before waiting threads see that it is free, as long as
+     * there is work for it. A thread that needs the locks of all arenas in turn would be held up at each.
      */
     private void letOthersGoFirst() {
         for (int i = 0; i < PAUSES && waiting != 0; i++) {
