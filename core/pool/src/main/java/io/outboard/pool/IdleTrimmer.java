@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * The thread ends when the pool is closed, or some time after it is forgotten. What others need goes back when the
  * source says so, on a thread of the source.
  *
- * <p>Giving memory back may mean waiting for the device. So the trimmer gives nothing back for little, and tries seldom
- * where it failed before, since free memory may lie between blocks in use.
+ * <p>Giving memory back may mean waiting for the device. So the trimmer doesn't give back a little at a time, and
+ * seldom tries again what came to nothing, since the free memory may lie between blocks in use.
  */
 final class IdleTrimmer implements MemoryUser {
 

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 abstract class Limbo extends ArenaCounters {
 
     /**
-     * The number of times what is in use that limbo has when a free asks the device. With a quarter of the slack as the
-     * only bound, a program with 252 MiB in use in 21 blocks, and 636 MiB of slack, asked once in 52 operations (H100,
+     * The ratio of limbo to what is in use from which a free asks the device. With a quarter of the slack as the only
+     * bound, a program with 252 MiB in use in 21 blocks, and 636 MiB of slack, asked once in 52 operations (H100,
      * 2026-11-28).
      */
     private static final long ASKED_FACTOR = 4;
