@@ -298,7 +298,7 @@ final class Compaction {
         return growable.pieceBytes(piece.address()) == 0;
     }
 
-    /** Tells of pieces that went, and of those side by side as one. Takes no host memory. */
+    /** Tells of the pieces that are gone, and of neighbouring ones as one. Takes no host memory. */
     private void tellGone() {
         int i = 0;
         while (i < pieces.size()) {

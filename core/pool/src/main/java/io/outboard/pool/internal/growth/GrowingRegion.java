@@ -57,8 +57,8 @@ final class GrowingRegion {
     private static final long STEP = 2;
 
     /**
-     * The number of first steps up to which a region grows by its first step, for a large block, too: what the block
-     * doesn't need is no great part of a device, and arenas and limbo are faster with some room.
+     * The number of first steps that a region has before it grows by no more than a large block needs. Until then, what
+     * the block doesn't need is no great part of a device, and arenas and limbo are faster with some room.
      */
     private static final long FEW = 8;
 
