@@ -3,9 +3,9 @@ package io.outboard.core;
 /**
  * This strategy serves small requests from slabs, blocks that it divides among objects of one size.
  *
- * <p>A free object serves its size alone. So a small size that finds nothing doesn't mean that no larger one finds
- * anything, as it does with other strategies, and no walk but {@link #forEachUndivided} shows what is free for a large
- * request. All else is as {@link Strategy} says.
+ * <p>A free object serves its size alone. So where a small request finds nothing, a larger one may still find memory,
+ * unlike with other strategies, and no walk but {@link #forEachUndivided} shows what is free for a large request. All
+ * else is as {@link Strategy} says.
  */
 public interface SlabStrategy extends Strategy {
 

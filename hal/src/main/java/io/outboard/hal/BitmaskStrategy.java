@@ -48,8 +48,8 @@ import org.jspecify.annotations.Nullable;
  * the blocks; where free blocks that are too small lie everywhere, every word is read once, or one for 64 nodes if the
  * request is large. Host memory: 1.57 % of the region with granules of 8 bytes, 0.05 % with 256, whatever lives in it,
  * and half of that again from the first block on that is retired; {@link StrategyOptions#maxBlocks} means nothing here,
- * and no {@link BlockTableFullException} is thrown. When nothing fits, it returns {@link #NO_SPACE}, and only then:
- * whatever fits between blocks in use is granted.
+ * and no {@link BlockTableFullException} is thrown. When nothing fits, the strategy returns {@link #NO_SPACE}, and only
+ * then: whatever fits between blocks in use is granted.
  */
 public final class BitmaskStrategy extends AbstractStrategy {
 

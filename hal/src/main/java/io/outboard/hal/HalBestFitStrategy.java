@@ -15,7 +15,7 @@ import io.outboard.core.StrategyOptions;
  *
  * <p>Thread-safety: confined to one thread. Cost: as {@link HalFirstFitStrategy}, but O(n) for choosing among n free
  * blocks, some eight of them at a time. Some 22 bytes of host memory for each block that the tables can hold. When
- * nothing fits, it returns {@link #NO_SPACE}.
+ * nothing fits, the strategy returns {@link #NO_SPACE}.
  */
 public final class HalBestFitStrategy extends HalStrategy {
 

@@ -24,8 +24,8 @@ import io.outboard.core.StrategyOptions;
  *
  * <p>Thread-safety: confined to one thread. Cost: with n blocks in chunks of m = 512, O(n/m + m) for finding, entering
  * and removing a block; O(n) worst for choosing a free one, O(n/m + m) if the bounds of the chunks are exact. Some 22
- * bytes of host memory for each block that the tables can hold, free or in use. When nothing fits, it returns {@link
- * #NO_SPACE}.
+ * bytes of host memory for each block that the tables can hold, free or in use. When nothing fits, the strategy returns
+ * {@link #NO_SPACE}.
  */
 public final class HalFirstFitStrategy extends HalStrategy {
 

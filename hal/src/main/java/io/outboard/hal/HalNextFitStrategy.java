@@ -16,7 +16,7 @@ import io.outboard.core.StrategyOptions;
  *
  * <p>Thread-safety: confined to one thread. Cost: as {@link HalFirstFitStrategy}, but few blocks are looked at for one
  * that fits, at the price of more fragmentation. Some 22 bytes of host memory for each block that the tables can hold.
- * When nothing fits, it returns {@link #NO_SPACE}.
+ * When nothing fits, the strategy returns {@link #NO_SPACE}.
  */
 public final class HalNextFitStrategy extends HalStrategy {
 

@@ -21,7 +21,7 @@ import io.outboard.core.StrategyOptions;
  * that the tables can hold, free or in use. Up to half of each block is lost to rounding up, a quarter if sizes are
  * spread evenly. An aligned request looks at up to 64 free blocks and aligned offsets in them: in a region whose
  * address is a multiple of the alignment it seldom fails; in another, large aligned blocks may not exist at all. When
- * nothing fits, it returns {@link #NO_SPACE}.
+ * nothing fits, the strategy returns {@link #NO_SPACE}.
  */
 public final class BinaryBuddyStrategy extends BuddyStrategy {
 

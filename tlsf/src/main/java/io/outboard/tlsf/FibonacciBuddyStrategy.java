@@ -25,7 +25,7 @@ import io.outboard.core.StrategyOptions;
  * that the tables can hold, free or in use. Up to two fifths of each block are lost to rounding up, a fifth if sizes
  * are spread evenly. An aligned request looks at up to 64 free blocks and aligned offsets in them, but few blocks start
  * at aligned addresses, so it may fail though space is plenty: this is no strategy for alignments far above the
- * granule. When nothing fits, it returns {@link #NO_SPACE}.
+ * granule. When nothing fits, the strategy returns {@link #NO_SPACE}.
  */
 public final class FibonacciBuddyStrategy extends BuddyStrategy {
 

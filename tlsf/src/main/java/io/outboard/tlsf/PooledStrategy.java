@@ -48,8 +48,8 @@ import io.outboard.core.spi.Descriptions;
  * <p>Thread-safety: confined to one thread. Cost: O(1) for small sizes, plus two calls of the backing for a slab now
  * and then; for large sizes one comparison and, to free, one array element on top of the backing's cost. Host memory:
  * 28 bytes for each 256 KiB of the region, 7 MiB at most, and what the backing takes; 64 small blocks are one or two of
- * its {@link StrategyOptions#maxBlocks}. When nothing fits, it returns {@link #NO_SPACE}, but not before all empty
- * slabs went back to the backing.
+ * its {@link StrategyOptions#maxBlocks}. When nothing fits, the strategy returns {@link #NO_SPACE}, but not before all
+ * empty slabs went back to the backing.
  */
 public final class PooledStrategy implements PartRetiringStrategy, SlabStrategy {
 

@@ -26,7 +26,7 @@ import io.outboard.core.StrategyOptions;
  * to a block; O(1) expected for finding it by address, as hash tables are. Some 37 to 74 bytes of host memory for each
  * block that the tables can hold, free or in use. A block taken may be nearly four times as large as it need be, and
  * what is cut off ends up in smaller lists: expect half of the region to be lost to external fragmentation. When
- * nothing fits, it returns {@link #NO_SPACE}.
+ * nothing fits, the strategy returns {@link #NO_SPACE}.
  */
 public final class SegregatedFitStrategy extends SegregatedStrategy {
 

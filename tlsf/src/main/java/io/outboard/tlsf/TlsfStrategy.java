@@ -27,7 +27,7 @@ import io.outboard.core.StrategyOptions;
  * <p>Thread-safety: confined to one thread. Cost: O(1), with no loop over blocks but that bounded one, for what is done
  * to a block; O(1) expected for finding it by address, as hash tables are. Some 37 to 74 bytes of host memory for each
  * block that the tables can hold, free or in use. Internal fragmentation is what rounding up to a granule costs. When
- * nothing fits, it returns {@link #NO_SPACE}.
+ * nothing fits, the strategy returns {@link #NO_SPACE}.
  */
 public final class TlsfStrategy extends SegregatedStrategy {
 

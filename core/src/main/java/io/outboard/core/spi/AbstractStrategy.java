@@ -15,7 +15,7 @@ import io.outboard.core.StrategyOptions;
  * granules; the bytes after the last whole one are lost. Sizes count granules, in longs.
  *
  * <p>Thread-safety: confined to one thread. Cost: a few comparisons and shifts a call, no host memory for each block.
- * When nothing fits, it returns {@link #NO_SPACE}. The class is public for strategies in other modules, not for
+ * When nothing fits, a strategy returns {@link #NO_SPACE}. The class is public for strategies in other modules, not for
  * applications.
  */
 public abstract class AbstractStrategy implements Strategy {
