@@ -70,7 +70,7 @@ public final class ByteSize {
      * @return as {@link #text}, and in brackets the bytes if that isn't all of it: {@code 3.98MiB (4174336 bytes)}
      */
     public static String exact(final long bytes) {
-        // Hundredths of a unit are a whole number of bytes only if they are quarters of the unit.
+        // Hundredths of a unit are a whole number of bytes only if the hundredths make quarters of the unit.
         return bytes < 1024 || bytes % (bytesOf(unitOf(bytes)) / 4) == 0
                 ? text(bytes)
                 : text(bytes) + " (" + bytes + " bytes)";

@@ -28,7 +28,7 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
 
     /**
      * The message has the numbers of the moment when the exception was made. It is written when it is read, since most
-     * who catch the exception don't.
+     * programs that catch the exception don't read it.
      */
     private final transient Supplier<String> message;
 

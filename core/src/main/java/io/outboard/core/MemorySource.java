@@ -80,7 +80,7 @@ public interface MemorySource extends AutoCloseable {
     /**
      * Removes a user that {@link #addUser} added. Nothing happens if there is no such user.
      *
-     * @param user who isn't to be asked any more; a call may still be going on
+     * @param user who isn't asked any more; a call may still be going on
      */
     default void removeUser(final MemoryUser user) {
         // This source keeps no users.

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * known, and frees it if {@link PoolBuilder#reclaimLeaks} asks for that. The report is a safety net, not a way to free:
  * it comes some time after the garbage collector has found the leak, if the collector does at all.
  *
- * <p>The collector sees this object, not the address: who goes on with {@link #address} alone must keep the buffer
- * reachable meanwhile. The block is freed by {@link #close} only, never by {@link Pool#free}.
+ * <p>The collector sees this object, not the address: a program that goes on with {@link #address} alone must keep the
+ * buffer reachable meanwhile. The block is freed by {@link #close} only, never by {@link Pool#free}.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: that of {@link Pool#allocate(long)} and {@link Pool#free},
  * and an object of 48 bytes; {@link LeakLevel} says what looking for leaks costs.
