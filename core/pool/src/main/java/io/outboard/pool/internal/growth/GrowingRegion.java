@@ -53,7 +53,10 @@ final class GrowingRegion {
      */
     private static final long MOST_STEP_PIECE = 16L << 20;
 
-    /** The most small pieces of a step: larger blocks that come to lie there can't move at once. */
+    /**
+     * The small pieces of a step of a region that has much. They are few, since larger blocks that come to lie in them
+     * can't move at once.
+     */
     private static final long STEP = 2;
 
     /**
@@ -94,7 +97,7 @@ final class GrowingRegion {
         return (bytes + unitBytes - 1) & -unitBytes;
     }
 
-    /** Returns the size of the pieces of a block of that size. */
+    /** Returns the size of the pieces of a block of {@code sizeBytes}. */
     long pieceBytes(final long sizeBytes) {
         return Math.max(largeBytes, Long.highestOneBit(sizeBytes / BLOCK_SHARE));
     }
