@@ -34,9 +34,9 @@ class LimboTest {
         arena.add(segment);
         long mostBytes = 0;
         for (int i = 0; i < 10_000; i++) {
-            final long block = arena.allocate((TRIMS + 1) * 4 * KIB, 1);
+            final long block = arena.allocate(4 * KIB * (TRIMS + 1), 1);
             for (int left = TRIMS; left > 0; left--) {
-                arena.trim(segment, block, left * 4 * KIB);
+                arena.trim(segment, block, 4 * KIB * left);
             }
             arena.free(segment, block);
             askIfWanted();
