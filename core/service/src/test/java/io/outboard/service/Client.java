@@ -12,6 +12,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 
 /**
  * A client runs in a process of its own, and has a pool in whose blocks each word holds the client's pattern. The
@@ -22,6 +24,9 @@ import java.util.Deque;
 final class Client {
 
     private static final long FIRST_REGION = MemoryDevice.UNIT_BYTES;
+
+    /** Tests end lenders on purpose, and the build's output needn't tell. */
+    private static final Logger LOGGER = Logger.getLogger("io.outboard");
 
     private record Block(long address, int bytes) {}
 
@@ -38,6 +43,7 @@ final class Client {
 
     /** Runs a client; the arguments are the socket and a name. */
     public static void main(final String[] arguments) throws IOException {
+        LOGGER.setLevel(Level.OFF);
         final LeasedMemorySource source = LeasedMemorySource.connect(Path.of(arguments[0]), arguments[1]);
         final Client client = new Client(source, ProcessHandle.current().pid());
         final BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
