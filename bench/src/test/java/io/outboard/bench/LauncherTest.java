@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -145,6 +146,7 @@ class LauncherTest {
         assertEquals(1, builds());
     }
 
+    @Tag("thorough")
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldBuildOnceForTwoFirstStartsAtOnce(final boolean flock) throws Exception {

@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  * are killed at any moment, or counted at quiet moments. With -Plong the tests take longer, and with
  * -Doutboard.long=100 they take hours.
  */
+@Tag("thorough")
 class TenantsTest {
 
     private static final long UNIT = MemoryDevice.UNIT_BYTES;

@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -86,6 +87,7 @@ class TenantsCommandTest {
         return new CommandRun(command.execute(all.toArray(String[]::new)), out.toString());
     }
 
+    @Tag("thorough")
     @Test
     void shouldServeByTurnsWhatHalvesDoNot() {
         requireLeases();
@@ -111,6 +113,7 @@ class TenantsCommandTest {
         }
     }
 
+    @Tag("thorough")
     @Test
     void shouldFailWhereTheWholeDeviceIsTooSmall() throws IOException {
         requireLeases();
