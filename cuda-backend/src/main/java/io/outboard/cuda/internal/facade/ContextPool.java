@@ -28,9 +28,7 @@ final class ContextPool {
     /** The result for an allocation that the driver mustn't try, since another process lends the memory. */
     static final long REFUSED = -1;
 
-    /**
-     * The most bytes that the pool computes with, so that no sum overflows. The driver is asked for more, and refuses.
-     */
+    /** The most bytes with which no sum overflows. The driver is asked for a larger request, and refuses it. */
     private static final long MOST_BYTES = 1L << 48;
 
     /** The size of the pages that the driver maps. */
@@ -152,10 +150,7 @@ final class ContextPool {
         throw e;
     }
 
-    /**
-     * Frees the block that starts at an address, and answers CUDA's code. The call waits for all work if frees are
-     * barriers.
-     */
+    /** Frees the block that starts at an address; returns CUDA's code. Waits for all work if frees are barriers. */
     int free(final long address) {
         try {
             pool.free(address);
@@ -168,10 +163,7 @@ final class ContextPool {
         }
     }
 
-    /**
-     * Frees memory that one stream of {@code home} uses, which is 0 if the thread has no context; the call is no
-     * barrier.
-     */
+    /** Frees memory that one stream of {@code home} uses, 0 if the thread has no context; the call is no barrier. */
     int freeAsync(final long address, final long stream, final long home) {
         try {
             if (home != 0 && isCaptured(stream, home)) {
@@ -207,18 +199,13 @@ final class ContextPool {
         throw e;
     }
 
-    /**
-     * Adds this pool's unused bytes to the bytes that the device reports as free; a lender may lend only a part of
-     * those.
-     */
+    /** Adds this pool's unused bytes to what the device reports as free, of which a lender may lend a part only. */
     long withUnused(final long deviceBytes) {
         final long moreBytes = source.isLeased() ? Math.min(deviceBytes, source.availableBytes()) : deviceBytes;
         return moreBytes + pool.statistics().freeBytes() + pool.statistics().limboBytes();
     }
 
-    /**
-     * Asks the driver for memory in this context, which is current, and once more after unused regions were given back.
-     */
+    /** Asks the driver for memory in this current context, and once more after unused regions were given back. */
     int allocateByDriver(final boolean keepsLastError, final IntSupplier call) {
         final int code = StreamCaptures.relaxed(context.calls(), call);
         if (code != cudaError.cudaErrorMemoryAllocation || !giveBackUnused()) {

@@ -59,10 +59,7 @@ public final class ContextPools {
     @SuppressWarnings("ThreadLocalUsage")
     private final ThreadLocal<@Nullable ContextPool> current = new ThreadLocal<>();
 
-    /**
-     * The pool that a thread found last. Races do no harm, since a thread uses the pool only if it is the thread's own,
-     * too.
-     */
+    /** The pool that a thread found last. Races do no harm: a thread uses the pool only if it is the thread's own. */
     private @Nullable ContextPool likely;
 
     private final StreamCaptures captures = new StreamCaptures();
@@ -213,9 +210,7 @@ public final class ContextPools {
         return (options == null ? defaults.get() : options).service() != null;
     }
 
-    /**
-     * Logs that the host has no memory for a pool's needs. A program that needs little memory can do without a pool.
-     */
+    /** Logs that the host has no memory for a pool. A program that needs little memory can do without a pool. */
     static void tellOnce(final OutOfMemoryError e) {
         if (!hasToldOfHeap) {
             hasToldOfHeap = true;
@@ -291,10 +286,7 @@ public final class ContextPools {
         return asked(calls -> calls.streamContext(context, stream)) ? context[0] : 0;
     }
 
-    /**
-     * Makes or ends a context while no other thread does so through the facades, since CUDA reuses the handles of
-     * contexts.
-     */
+    /** Makes or ends a context while no other thread does so through the facades, since CUDA reuses handles. */
     int exclusively(final IntSupplier call) {
         contextLock.lock();
         try {

@@ -50,9 +50,7 @@ public final class Facade {
         this.ofRuntime = ofRuntime;
     }
 
-    /**
-     * Makes the runtime's facade, which makes a context where a thread has none, and doesn't change CUDA's last error.
-     */
+    /** Makes the runtime's facade, which makes a context where a thread has none, and keeps CUDA's last error. */
     public static Facade ofRuntime(final ContextPools pools) {
         return new Facade(pools, true);
     }

@@ -22,10 +22,7 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/**
- * This class makes the facade's pools, and decides their size and the source of their memory. Safe for any number of
- * threads.
- */
+/** This class makes the facade's pools: their size and their memory's source. Safe for any number of threads. */
 public final class PoolMaker {
 
     private static final System.Logger LOGGER = System.getLogger("io.outboard.cuda");
@@ -101,9 +98,7 @@ public final class PoolMaker {
         this.lender = lender;
     }
 
-    /**
-     * Makes a pool. The name, null for none, gets a number if another pool has it. Throws if memory can't be leased.
-     */
+    /** Makes a pool. The name, null for none, gets a number if another pool has it. Throws if no memory is lent. */
     ContextPool make(final @Nullable String name, final CudaContext context, final Options options) {
         final ContextMemorySource source = source(context, options);
         ContextWork work = null;
@@ -240,9 +235,7 @@ public final class PoolMaker {
         return done;
     }
 
-    /**
-     * Replaces {@code %p} by the process's number, {@code %t} by the time, and {@code %%} by {@code %}, as JFR does.
-     */
+    /** Replaces {@code %p} by the process's number, {@code %t} by the time, {@code %%} by {@code %}, as JFR does. */
     private static Path ofProcess(final Path recording) {
         final String time =
                 DateTimeFormatter.ofPattern("uuuu_MM_dd_HH_mm_ss").format(LocalDateTime.now(ZoneId.systemDefault()));

@@ -12,10 +12,7 @@ final class VirtualThreads {
 
     private VirtualThreads() {}
 
-    /**
-     * Tells whether the calling thread is virtual. CUDA's current device is then that of the carrier thread, and may
-     * change.
-     */
+    /** Tells whether the calling thread is virtual. Its current device is the carrier thread's then, and may change. */
     static boolean isCurrent() {
         try {
             return (boolean) IS_VIRTUAL.invokeExact(Thread.currentThread());

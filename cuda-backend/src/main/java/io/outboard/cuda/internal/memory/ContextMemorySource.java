@@ -165,10 +165,7 @@ public final class ContextMemorySource implements MemorySource {
         return added;
     }
 
-    /**
-     * Lets another device read and write the memory of regions that grow in place; for other regions, the driver does
-     * so itself.
-     */
+    /** Lets another device use regions that grow in place; for other regions, the driver does so itself. */
     public synchronized void show(final int peer) {
         try {
             for (final CudaGrowableRegion growable : growables) {

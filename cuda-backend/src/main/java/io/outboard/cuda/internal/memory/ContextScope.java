@@ -1,9 +1,6 @@
 package io.outboard.cuda.internal.memory;
 
-/**
- * A scope makes a CUDA context current on a thread until {@link #close} restores the previous context. Confined to one
- * thread.
- */
+/** A scope makes a CUDA context current until {@link #close} restores the previous one. Confined to one thread. */
 public final class ContextScope implements AutoCloseable {
 
     private final CudaCalls calls;
@@ -20,10 +17,7 @@ public final class ContextScope implements AutoCloseable {
         leave(calls, pushed);
     }
 
-    /**
-     * Makes a context current without an object, and so without garbage, and answers whether {@link #leave} must
-     * restore one.
-     */
+    /** Makes a context current without garbage, and answers whether {@link #leave} must restore the previous one. */
     static boolean enter(final CudaCalls calls, final long context) {
         final long[] current = CallScratch.get().handle;
         CudaFailures.check("cuCtxGetCurrent", calls.currentContext(current));

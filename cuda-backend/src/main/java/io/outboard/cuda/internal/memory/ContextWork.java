@@ -60,16 +60,10 @@ public final class ContextWork implements DeviceWork {
 
     private volatile boolean isClosed;
 
-    /**
-     * The contexts whose work is marked, this context first. The array is replaced under the monitor, and never
-     * changed.
-     */
+    /** The contexts whose work is marked, this one first. The array is replaced under the monitor and never changed. */
     private volatile ContextMarks[] contexts;
 
-    /**
-     * For each mark in use, the contexts in which it was recorded. A thread that hands on a mark hands on its entry,
-     * too.
-     */
+    /** For each mark in use, the contexts in which it was recorded. A thread hands on the entry with the mark. */
     private final ContextMarks[][] recordedIn = new ContextMarks[MARKS][];
 
     /** The substitute for marks of contexts; null where contexts can be marked. */
@@ -287,9 +281,7 @@ public final class ContextWork implements DeviceWork {
 
     // The methods below are about contexts.
 
-    /**
-     * Makes marks of all work cover another context from now on, whose work may use this context's memory. Idempotent.
-     */
+    /** Makes marks of all work cover another context, too, whose work may use this context's memory. Idempotent. */
     public void add(final long other) {
         if (covers(other)) {
             return;
@@ -313,10 +305,7 @@ public final class ContextWork implements DeviceWork {
         return false;
     }
 
-    /**
-     * Says that a context is gone, and that its work has finished therefore. Nobody may be inside the guard of
-     * captures.
-     */
+    /** Says that a context is gone, so its work has finished. Nobody may be inside the guard of captures. */
     public synchronized void contextEnded(final long handle) {
         if (handle == context.handle() && synchronizer != null) {
             synchronizer.end();

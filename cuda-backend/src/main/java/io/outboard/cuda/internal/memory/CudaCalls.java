@@ -14,9 +14,7 @@ public interface CudaCalls {
 
     int deviceCount(int[] count);
 
-    /**
-     * Asks for the driver's version. The version is 0 where no driver is installed, and the code is success then, too.
-     */
+    /** Asks for the driver's version. Without a driver the version is 0, and the code is success then, too. */
     int driverVersion(int[] version);
 
     int runtimeVersion(int[] version);

@@ -5,10 +5,7 @@ import jcuda.driver.CUresult;
 import jcuda.driver.CUstreamCaptureStatus;
 import jcuda.runtime.cudaError;
 
-/**
- * This record has a CUDA context, its device, and the captures that our calls must not disturb. Safe for any number of
- * threads.
- */
+/** A CUDA context has a device, and captures that our calls must not disturb. Safe for any number of threads. */
 public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptures captures) {
 
     /** This record has the memory that a device reports, in bytes. */
@@ -51,10 +48,7 @@ public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptur
         ContextScope.leave(calls, entered);
     }
 
-    /**
-     * Answers whether a stream of this context, which must be current, is captured; stream 0 stands for all blocking
-     * streams.
-     */
+    /** Answers whether a stream of this current context is captured; stream 0 stands for all blocking streams. */
     boolean isCapturing(final long stream) {
         final int[] status = CallScratch.get().status;
         final int code = calls.captureStatus(status, stream);

@@ -40,10 +40,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
         this.leases = leases;
     }
 
-    /**
-     * Connects with the driver of this machine. The connection needs JDK 22 or newer, and a lender that lends to this
-     * process.
-     */
+    /** Connects with the driver of this machine. Needs JDK 22 or newer, and a lender that lends to this process. */
     public static LeasedMemory connect(final Path socket, final String name, final int device) throws IOException {
         return over(
                 DriverLibrary.virtualMemory().orElseThrow(LeasedMemory::missing),
@@ -64,10 +61,7 @@ public final class LeasedMemory implements VirtualMemoryCalls, AutoCloseable {
         Lease.Source connect() throws IOException;
     }
 
-    /**
-     * Connects any driver to any lender; nothing stays open if there is no lender, or if the lender lends another
-     * device.
-     */
+    /** Connects any driver to any lender; nothing stays open if there is no lender, or if it lends another device. */
     public static LeasedMemory over(
             final VirtualMemoryCalls driver,
             final SharedMemoryCalls shared,

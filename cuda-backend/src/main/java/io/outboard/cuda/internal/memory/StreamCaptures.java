@@ -29,16 +29,10 @@ public final class StreamCaptures {
 
     private static final long PAUSE_NANOS = 100_000;
 
-    /**
-     * The number of pauses in a wait, which take 100 to 300 ms together. There are many, so that a stall in one matters
-     * little.
-     */
+    /** The number of pauses in a wait of 100 to 300 ms. There are many, so that a stall in one matters little. */
     private static final int MOST_PAUSES = 1000;
 
-    /**
-     * A captured stream has the number of the thread that it belongs to, or 0 if the handle means the same to all
-     * threads.
-     */
+    /** A captured stream has its thread's number, or 0 if the handle means the same to all threads. */
     private record Captured(long stream, long thread) {
 
         static Captured of(final long stream) {

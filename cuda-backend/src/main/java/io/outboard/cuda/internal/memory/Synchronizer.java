@@ -42,9 +42,7 @@ final class Synchronizer implements Runnable {
     private final AtomicLong given = new AtomicLong();
     private final AtomicLong done = new AtomicLong();
 
-    /**
-     * The last failed ticket: tickets up to this one that aren't done have failed, with the code in {@link #failure}.
-     */
+    /** The last failed ticket: earlier tickets that aren't done have failed, too, with the code in {@link #failure}. */
     private volatile long failed;
 
     private volatile int failure = CudaCalls.SUCCESS;

@@ -25,9 +25,7 @@ final class UncheckedCalls {
 
     private UncheckedCalls() {}
 
-    /**
-     * Finds the functions, or throws a {@link LinkageError} if this JCuda lacks them or doesn't let them be reached.
-     */
+    /** Finds the functions, or throws a {@link LinkageError} if this JCuda lacks them or doesn't let us reach them. */
     static void initialize() {
         // The call of any static method runs the class's initialiser, which finds the functions.
     }

@@ -47,10 +47,7 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
     private static final int LOCATION_DEVICE = 1;
     private static final int READ_AND_WRITE = 3;
 
-    /**
-     * This class has the functions as constants, so that calls are compiled. The class loads if the driver has all
-     * functions.
-     */
+    /** This class has the functions as constants, so that calls are compiled. It loads if the driver has them all. */
     static final class Functions {
 
         @SuppressWarnings("restricted")
@@ -139,10 +136,7 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
         return LOADED ? Optional.of(new DriverLibrary(DESCRIPTOR)) : Optional.empty();
     }
 
-    /**
-     * Answers the fastest calls of CUDA, which are JCuda's where the driver is older than 12.5 or the functions don't
-     * load.
-     */
+    /** Answers the fastest calls of CUDA: JCuda's where the driver is older than 12.5 or the functions don't load. */
     static JCudaCalls calls() {
         return LOADED && Functions.LIBRARY.find("cuCtxRecordEvent").isPresent() ? new ForeignCalls() : new JCudaCalls();
     }
