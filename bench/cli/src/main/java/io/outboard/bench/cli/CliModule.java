@@ -1,6 +1,7 @@
 package io.outboard.bench.cli;
 
 import io.outboard.bench.cli.common.CommandModule;
+import io.outboard.bench.cli.paper.PaperCommand;
 import io.outboard.bench.cli.plan.PlanCommand;
 import io.outboard.bench.cli.report.PagePart;
 import io.outboard.bench.cli.report.strategies.StrategyParts;
@@ -27,6 +28,7 @@ public final class CliModule implements CommandModule {
                 PictureCommand.class,
                 StrategiesCommand.class,
                 ReportCommand.class,
+                PaperCommand.class,
                 ServeCommand.class,
                 TopCommand.class,
                 TenantsCommand.class);
@@ -34,9 +36,11 @@ public final class CliModule implements CommandModule {
 
     @Override
     public List<PagePart> pageParts() {
-        return Stream.concat(
+        return Stream.of(
+                        Stream.of(PaperCommand.PART),
                         StrategyParts.ALL.stream(),
                         Stream.of(SmallestBySeed.RESULTS.part(), TailComparison.RESULTS.part()))
+                .flatMap(parts -> parts)
                 .toList();
     }
 }

@@ -50,6 +50,20 @@ public final class OutputOptions {
     public OutputOptions() {}
 
     /**
+     * Makes options for another folder, such as one within this folder, which replace old results as these do. Tables
+     * are wanted there.
+     *
+     * @param folder where results go
+     * @return new options
+     */
+    public OutputOptions within(final Path folder) {
+        final OutputOptions options = new OutputOptions();
+        options.out = folder;
+        options.overwrite = overwrite;
+        return options;
+    }
+
+    /**
      * Checks everything that can be wrong with the options, and makes the folder for results if one is wanted. A folder
      * holds the results of one run.
      *
