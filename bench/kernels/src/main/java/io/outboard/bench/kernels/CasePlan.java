@@ -70,6 +70,19 @@ public final class CasePlan {
     }
 
     /**
+     * Returns the cases of the tables and figures of Vinkler and Havran (2014).
+     *
+     * @param contenders what to measure
+     * @param runs how many runs medians are taken of
+     * @return the cases
+     */
+    public static List<KernelCase> figures(final List<Contender> contenders, final int runs) {
+        final CasePlan plan = new CasePlan(contenders, runs, CasePlan::never);
+        plan.addFigures();
+        return plan.result();
+    }
+
+    /**
      * Returns a short run of every test with a thousand threads, for memory checkers, under which kernels are slow.
      *
      * @param contenders what to measure

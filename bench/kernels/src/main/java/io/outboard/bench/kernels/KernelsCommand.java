@@ -1,29 +1,20 @@
 package io.outboard.bench.kernels;
 
-import io.outboard.bench.cli.common.Environment;
 import io.outboard.bench.cli.common.OutputOptions;
-import io.outboard.bench.cli.common.Progress;
 import io.outboard.bench.cli.common.WrongUseException;
 import io.outboard.bench.cli.device.DeviceProbe;
-import io.outboard.bench.cli.report.JsonLine;
 import io.outboard.bench.kernels.programs.ProgramCase;
-import io.outboard.bench.kernels.programs.catalogue.ProgramWorker;
 import io.outboard.bench.kernels.report.KernelResult;
 import io.outboard.bench.kernels.report.KernelsSection;
 import io.outboard.bench.kernels.report.programs.ProgramResult;
 import io.outboard.bench.kernels.report.programs.ProgramsSection;
-import io.outboard.bench.kernels.worker.DeviceCase;
-import io.outboard.bench.kernels.worker.Watchdog;
 import io.outboard.cuda.CudaDevice;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.driver.CudaUnavailableException;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.function.Function;
 import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -76,55 +67,23 @@ final class KernelsCommand implements Callable<Integer> {
             final List<ProgramCase> runs = programCases();
             output.check();
             final CudaDevice gpu = gpu();
-            final List<String> lines =
-                    run(ProgramWorker.class, gpu, runs, work -> work.store().label() + ", " + work.name());
+            final List<String> lines = results(gpu).ofPrograms(runs);
             print(lines, gpu, true);
             return exitCode(programResults(lines));
         }
         final List<KernelCase> cases = cases();
         output.check();
         final CudaDevice gpu = gpu();
-        print(run(KernelWorker.class, gpu, cases, work -> work.contender().label() + ", " + work.name()), gpu, false);
+        print(results(gpu).ofTests(cases), gpu, false);
         return 0;
     }
 
-    private <C extends DeviceCase> List<String> run(
-            final Class<?> worker, final CudaDevice gpu, final List<C> cases, final Function<C, String> name)
-            throws Exception {
-        final String origin = new JsonLine()
-                .put("gpu", gpu.toString())
-                .put("jdk", Environment.jdk())
-                .put("commit", Environment.commit())
-                .toString();
-        final String fileName = worker == ProgramWorker.class ? ProgramsSection.FILE_NAME : KernelsSection.FILE_NAME;
-        checkMade(cases);
-        final List<String> known = new ArrayList<>();
-        final List<String> results;
-        try (Progress progress = new Progress(cases.size())) {
-            results = new Watchdog<C>(worker, gpu.ordinal(), Duration.ofSeconds(limitSeconds))
-                    .run(cases, work -> progress.stage(name.apply(work)), result -> {
-                        progress.step(1);
-                        final String line = joined(result, origin);
-                        printLine(line);
-                        known.add(line);
-                        keep(fileName, known, gpu);
-                    });
-        }
-        final List<String> lines =
-                results.stream().map(result -> joined(result, origin)).toList();
-        // The file has results in the order that the user asked for, though cases ran in another order.
-        keep(fileName, lines, gpu);
-        return lines;
-    }
-
-    /** Throws if the build has no kernels for one of the cases. */
-    static void checkMade(final List<? extends DeviceCase> cases) {
-        for (final DeviceCase work : cases) {
-            if (KernelsCommand.class.getResource(work.resource()) == null) {
-                throw new WrongUseException("kernels=" + work.resource().replaceFirst(".*/", "")
-                        + " must be made, with nvcc 13, by cuda-backend/ptx.sh --all; then build or bundle again");
-            }
-        }
+    private CaseResults results(final CudaDevice gpu) {
+        return new CaseResults(
+                output,
+                gpu,
+                Duration.ofSeconds(limitSeconds),
+                spec.commandLine().getOut());
     }
 
     /** Returns the cases that the options ask for, if they ask for programs. */
@@ -183,27 +142,5 @@ final class KernelsCommand implements Callable<Integer> {
             new KernelTables(results, gpu.toString()).print(out);
         }
         output.writePage(List.of(KernelsSection.PART, ProgramsSection.PART), out);
-    }
-
-    /** Writes a file in the folder of results, if the user wants one. */
-    private void keep(final String fileName, final List<String> lines, final CudaDevice gpu) throws IOException {
-        if (output.out() != null) {
-            output.writeLines(fileName, lines);
-            output.write("environment.json", Environment.json(gpu, "") + "\n");
-        }
-    }
-
-    /** Prints a result as soon as it is known, in the order in which cases run. */
-    private void printLine(final String line) {
-        if (output.json()) {
-            Progress.makeRoom();
-            spec.commandLine().getOut().println(line);
-            spec.commandLine().getOut().flush();
-        }
-    }
-
-    /** Joins two objects to one. */
-    private static String joined(final String first, final String second) {
-        return first.substring(0, first.length() - 1) + "," + second.substring(1);
     }
 }

@@ -164,7 +164,7 @@ class KernelsCommandTest {
         assertEquals(
                 "kernels=wator-Nowhere.ptx.gz must be made, with nvcc 13, by cuda-backend/ptx.sh --all; then build or"
                         + " bundle again",
-                assertThrows(WrongUseException.class, () -> KernelsCommand.checkMade(List.of(unknown)))
+                assertThrows(WrongUseException.class, () -> CaseResults.checkMade(List.of(unknown)))
                         .getMessage());
     }
 

@@ -167,8 +167,10 @@ public final class KernelResult {
 
     /**
      * Returns {@link #microseconds}, but NaN if requests failed: a point in a figure would then compare different work.
+     *
+     * @return microseconds, or NaN
      */
-    double comparableMicroseconds() {
+    public double comparableMicroseconds() {
         return number("nulls") > 0 ? Double.NaN : microseconds();
     }
 

@@ -1,0 +1,48 @@
+package io.outboard.bench.kernels.papers;
+
+import io.outboard.bench.cli.paper.Paper;
+import io.outboard.bench.cli.paper.PaperOutput;
+import io.outboard.bench.cli.paper.PaperRun;
+import io.outboard.bench.kernels.CasePlan;
+import io.outboard.bench.kernels.Contender;
+import io.outboard.bench.kernels.programs.catalogue.Programs;
+import java.io.IOException;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** The paper of Vinkler and Havran (2014), whose tests and k-d trees compare ten allocators. */
+public final class VinklerPaper implements Paper {
+
+    /** The paper's, too: the median of five runs. */
+    private static final int RUNS = 5;
+
+    /** {@link java.util.ServiceLoader} calls this constructor. */
+    public VinklerPaper() {}
+
+    @Override
+    public String name() {
+        return "vinkler";
+    }
+
+    @Override
+    public String title() {
+        return "M. Vinkler and V. Havran, Register Efficient Dynamic Memory Allocator for GPUs (2014)";
+    }
+
+    @Override
+    public List<PaperOutput> outputs() {
+        return Stream.of(VinklerTables.outputs(), VinklerFigures.outputs(), VinklerTrees.outputs())
+                .flatMap(List::stream)
+                .toList();
+    }
+
+    @Override
+    public void measure(final PaperRun run) throws IOException, InterruptedException {
+        final List<Contender> contenders = Contender.names().stream()
+                .flatMap(name -> name.equals(Contender.EMPTY)
+                        ? Stream.of(new Contender(name, false))
+                        : Stream.of(new Contender(name, false), new Contender(name, true)))
+                .toList();
+        PaperCases.run(run, CasePlan.figures(contenders, RUNS), Programs.cases("kdtree", false));
+    }
+}

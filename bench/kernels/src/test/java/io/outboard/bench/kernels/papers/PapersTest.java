@@ -1,0 +1,362 @@
+package io.outboard.bench.kernels.papers;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.bench.cli.CommandRun;
+import io.outboard.bench.cli.paper.Paper;
+import io.outboard.bench.cli.paper.PaperOutput;
+import io.outboard.bench.cli.report.JsonObject;
+import io.outboard.bench.cli.report.JsonReader;
+import io.outboard.bench.kernels.programs.ProgramCase;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class PapersTest {
+
+    private static final long HEAP = 2L << 30;
+
+    @TempDir
+    private Path folder;
+
+    private final List<String> kernels = new ArrayList<>();
+    private final List<String> programs = new ArrayList<>();
+
+    @ParameterizedTest
+    @ValueSource(strings = {"vinkler", "huang", "springer"})
+    void shouldSayOfEachOutputThatItNeedsAGpu(final String name) {
+        final CommandRun run = CommandRun.of("paper", name, "--device", "none");
+
+        assertEquals(0, run.exitCode(), run.err());
+        for (final PaperOutput output : paper(name).outputs()) {
+            assertTrue(
+                    run.out().contains(output.name() + ": left out, since it needs a GPU: device=none was asked for"),
+                    run.out());
+        }
+    }
+
+    @Test
+    void shouldNameOutputsAfterTheirPapers() {
+        final List<String> names = new ArrayList<>();
+        for (final Paper paper : Paper.all()) {
+            for (final PaperOutput output : paper.outputs()) {
+                assertTrue(output.name().startsWith(paper.name() + "/"), output.name());
+                names.add(output.name());
+            }
+        }
+
+        assertEquals(
+                List.of("bell", "huang", "springer", "vinkler"),
+                Paper.all().stream().map(Paper::name).toList());
+        assertEquals(names.size(), new HashSet<>(names).size(), names.toString());
+    }
+
+    @Test
+    void shouldPutRegistersOverThoseOfNoAllocatorBesideTable1() throws IOException {
+        registers("Empty", "no", 14);
+        registers("CMalloc", "no", 28);
+        registers("CMalloc", "yes", 31);
+
+        final List<JsonObject> values = values("vinkler");
+
+        assertValue(values, "vinkler/table-1", "CMalloc", "uncoalesced", 18, 14);
+        assertValue(values, "vinkler/table-1", "CMalloc", "coalesced", 18, 17);
+        assertValue(values, "vinkler/table-1", "Halloc", "coalesced", 56, Double.NaN);
+    }
+
+    @Test
+    void shouldDrawFiguresOverWhatTheyVary() throws IOException {
+        test("ADF", "CMalloc", 30720, 4, 1, HEAP, 10);
+        test("ADF", "CMalloc", 30720, 128 << 10, 1, HEAP, 20);
+        test("ADF", "CudaMalloc", 30720, 4, 1, HEAP, 5000);
+        test("ACD", "CMalloc", 30720, 4, 10, HEAP, 200);
+        test("ACD", "CMalloc", 30720, 4, 10, 128 << 10, 150);
+        test("ACD", "CMalloc", 30720, 4, 100, HEAP, 1800);
+        test("ACD", "CMalloc", 102400, 4, 10, HEAP, 7);
+        test("P", "CMalloc", 256, 4, 10, HEAP, 80);
+        test("P", "CMalloc", 30720, 4, 10, HEAP, 240);
+        registers("CMalloc", "no", 28);
+
+        final List<JsonObject> values = values("vinkler");
+
+        assertValue(values, "vinkler/figure-3a", "CMalloc", "128 KiB", Double.NaN, 20_000);
+        assertValue(values, "vinkler/figure-3b", "CMalloc", "128 KiB", Double.NaN, 150_000);
+        assertValue(values, "vinkler/figure-3b", "CMalloc", "2.00 GiB", Double.NaN, 200_000);
+        assertValue(values, "vinkler/figure-3c", "CMalloc", "100", Double.NaN, 1_800_000);
+        assertValue(values, "vinkler/figure-3d", "CMalloc", "30,720", Double.NaN, 240_000);
+        assertValue(values, "vinkler/figure-4", "CMalloc", "4 B", Double.NaN, 200_000);
+        assertValue(values, "vinkler/table-5", "CMalloc", "variable requests", Double.NaN, 2);
+        assertValue(values, "vinkler/table-5", "CMalloc", "successive requests", Double.NaN, 9);
+        assertValue(values, "vinkler/table-5", "CMalloc", "scaling", Double.NaN, 3);
+        assertValue(values, "vinkler/table-5", "CMalloc", "overall speed", Double.NaN, 500);
+        assertEquals(4, value(values, "vinkler/figure-3a", "CMalloc", "4 B").number("x"));
+        assertEquals("120", value(values, "vinkler/table-2", "3(a)", "blocks").text("oursText"));
+    }
+
+    @Test
+    void shouldNotTimeAPointWhereRequestsFailed() throws IOException {
+        test("ADF", "CMalloc", 30720, 4, 1, HEAP, 10);
+        kernels.add(kernels.remove(0).replace("\"nulls\":0", "\"nulls\":7"));
+
+        final JsonObject point = value(values("vinkler"), "vinkler/figure-3a", "CMalloc", "4 B");
+
+        assertTrue(Double.isNaN(point.number("ours")), point.text("oursText"));
+        assertEquals("refused", point.text("oursText"));
+    }
+
+    @Test
+    void shouldPutScenesBesideThoseOfAboutAsManyTriangles() throws IOException {
+        tree("AtomicMalloc", "20k-200x", 20_000, 2);
+        tree("CMalloc", "20k-200x", 20_000, 3);
+        tree("CMalloc", "90k-200x", 90_000, 3);
+        tree("CMalloc", "3.3M-20x", 3_300_000, 30);
+        tree("CFMalloc", "3.3M-20x", 3_300_000, 45);
+        programs.add(run("kdtree", "CMMalloc", "3.3M-20x", "TIME", "refused", ""));
+
+        final List<JsonObject> values = values("vinkler");
+
+        assertValue(values, "vinkler/table-3", "AtomicMalloc", "Hand Stand", 8.55e6, 2e6);
+        assertValue(values, "vinkler/table-3", "CMalloc", "Hand Stand", 1.48, 1.5);
+        assertValue(values, "vinkler/table-3", "triangles", "Hand Stand", 20_000, 20_000);
+        assertEquals(
+                "3.00\u00A0ms",
+                value(values, "vinkler/table-3", "CMalloc", "90k-200x").text("oursText"));
+        assertValue(values, "vinkler/table-4", "CMalloc", "House 3x3", 0.64 * 4.94e9, 30e6);
+        assertValue(values, "vinkler/table-4", "CFMalloc", "House 3x3", 0.65 / 0.64, 1.5);
+        assertEquals(
+                "refused",
+                value(values, "vinkler/table-4", "CMMalloc", "House 3x3").text("oursText"));
+    }
+
+    @Test
+    void shouldCompareTwoCards() throws IOException {
+        test("ADF", "CMalloc", 30720, 4, 1, HEAP, 10);
+        write(folder.resolve("this"), "This card");
+        kernels.clear();
+        test("ADF", "CMalloc", 30720, 4, 1, HEAP, 25);
+        write(folder.resolve("that"), "That card");
+
+        final List<JsonObject> values =
+                values("vinkler", "--beside", folder.resolve("that").toString());
+
+        assertValue(values, "vinkler/claim-cards", "CMalloc", "That card over This card", 0.5, 2.5);
+    }
+
+    @Test
+    void shouldCompareXMallocWithCudasAllocator() throws IOException {
+        workers("CudaMalloc", 1, 6000);
+        workers("CudaMalloc", 32, 960);
+        workers("CudaMalloc coalesced", 1, 6600);
+        workers("CudaMalloc coalesced", 32, 32);
+        workers("CudaMalloc buffered16", 1, 1100);
+        workers("CudaMalloc buffered16", 32, 24);
+
+        final List<JsonObject> values = values("huang");
+
+        assertValue(values, "huang/figure-2", "CudaMalloc", "32", 900, 960);
+        assertValue(values, "huang/figure-2", "CudaMalloc buffered16", "32", 24, 24);
+        assertValue(values, "huang/figure-5", "CudaMalloc coalesced", "1", Double.NaN, 6600);
+        assertValue(values, "huang/figure-6", "CudaMalloc coalesced", "32", Double.NaN, 32 * 32);
+        assertValue(values, "huang/claim-48-times", "CudaMalloc buffered16 over CudaMalloc", "32 a warp", 48, 40);
+        assertValue(values, "huang/claim-coalescing", "CudaMalloc coalesced over CudaMalloc", "32 a warp", 50, 30);
+        assertValue(
+                values, "huang/claim-16-buffers", "CudaMalloc buffered16 over CudaMalloc coalesced", "1 a warp", 5, 6);
+    }
+
+    @Test
+    void shouldSayWhereDynaSoarIsntBetter() throws IOException {
+        step("wator", "ObjectHeap", 100);
+        step("wator", "BitMalloc", 150);
+        step("life", "ObjectHeap", 100);
+        step("life", "BitMalloc", 80);
+        step("nbody", "ObjectHeap", 100);
+        step("nbody", "BitMalloc", 300);
+        step("nbody", "Aos", 210);
+        step("nbody", "Soa", 70);
+        programs.add(run("wator", "ObjectHeap", "8", "MEMORY", "ok", ",\"leastHeapOverLive\":1.25"));
+
+        final List<JsonObject> values = values("springer");
+
+        final String claim = "springer/claim-always-better";
+        assertEquals(
+                1.5, value(values, claim, "wator 8, 5 steps", "times faster").number("ours"));
+        assertEquals(
+                0.8, value(values, claim, "life 8, 5 steps", "times faster").number("ours"));
+        assertEquals(
+                3, value(values, claim, "nbody 8, 5 steps", "times faster").number("ours"), "arrays aren't allocators");
+        assertEquals(
+                "BitMalloc", value(values, claim, "life 8, 5 steps", "than").text("oursText"));
+        assertEquals(
+                3,
+                value(values, "springer/claim-soa", "nbody 8, 5 steps", "times faster")
+                        .number("ours"));
+        assertEquals(
+                1.25,
+                value(values, "springer/figure-8", "wator 8", "ObjectHeap").number("ours"));
+        assertEquals(
+                80_000,
+                value(values, "springer/figure-7-work", "life 8, 5 steps", "BitMalloc")
+                        .number("ours"));
+    }
+
+    @Test
+    void shouldRunEachProgramInItsSmallestSize() {
+        final List<ProgramCase> cases = SpringerPaper.cases();
+
+        assertTrue(cases.stream().anyMatch(work -> work.mode() == ProgramCase.Mode.MEMORY));
+        assertFalse(cases.stream().anyMatch(work -> work.mode() == ProgramCase.Mode.LONG));
+        for (final String program : List.of("wator", "traffic", "life", "nbody", "collision")) {
+            assertEquals(
+                    1,
+                    cases.stream()
+                            .filter(work -> work.program().equals(program))
+                            .map(ProgramCase::size)
+                            .distinct()
+                            .count(),
+                    program);
+        }
+        assertFalse(cases.stream().anyMatch(work -> work.program().equals("kdtree")));
+    }
+
+    private static Paper paper(final String name) {
+        return Paper.all().stream()
+                .filter(each -> each.name().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private void registers(final String allocator, final String coalesced, final int count) {
+        kernels.add("{\"name\":\"registers\",\"allocator\":\"" + allocator + "\",\"coalesced\":\"" + coalesced
+                + "\",\"case\":\"REGISTERS\",\"status\":\"ok\",\"registers\":" + count + "}");
+    }
+
+    private void test(
+            final String test,
+            final String allocator,
+            final int threads,
+            final int bytes,
+            final int iterations,
+            final long heapBytes,
+            final int microseconds) {
+        kernels.add(String.format(
+                Locale.ROOT,
+                "{\"name\":\"%s %d %d %d %d\",\"allocator\":\"%s\",\"coalesced\":\"no\",\"case\":\"%s\",\"threads\":%d,"
+                        + "\"allocatingThreads\":%d,\"leastBytes\":%d,\"mostBytes\":%d,\"iterations\":%d,\"heapBytes\":%d,"
+                        + "\"preSplit\":\"default\",\"status\":\"ok\",\"nulls\":0,\"allocateUs\":%d,\"freeUs\":null}",
+                test,
+                threads,
+                bytes,
+                iterations,
+                heapBytes,
+                allocator,
+                test,
+                threads,
+                threads / 32,
+                bytes,
+                bytes,
+                iterations,
+                heapBytes,
+                microseconds));
+    }
+
+    private void tree(final String store, final String size, final int triangles, final int milliseconds) {
+        programs.add(run(
+                "kdtree", store, size, "TIME", "ok", ",\"triangles\":" + triangles + ",\"buildMs\":" + milliseconds));
+    }
+
+    private void workers(final String store, final int lanes, final int ns) {
+        programs.add(run(
+                "xmalloc",
+                store,
+                lanes + "-workers",
+                "TIME",
+                "ok",
+                ",\"nsPerRequest\":" + ns + ",\"nsPerWarp\":" + ns * lanes));
+    }
+
+    private void step(final String program, final String store, final int microseconds) {
+        programs.add(run(
+                program,
+                store,
+                "8",
+                "TIME",
+                "ok",
+                ",\"steps\":5,\"objects\":9,\"stepUs\":" + microseconds + ",\"workUs\":" + microseconds));
+    }
+
+    private static String run(
+            final String program,
+            final String store,
+            final String size,
+            final String mode,
+            final String status,
+            final String more) {
+        return "{\"program\":\"" + program + "\",\"store\":\"" + store + "\",\"size\":\"" + size + "\",\"mode\":\""
+                + mode + "\",\"status\":\"" + status + "\"" + more + "}";
+    }
+
+    private void write(final Path to, final String gpu) throws IOException {
+        Files.createDirectories(to);
+        Files.write(to.resolve("kernels.jsonl"), kernels);
+        Files.write(to.resolve("programs.jsonl"), programs);
+        Files.writeString(to.resolve("environment.json"), "{\"gpu\":\"" + gpu + "\"}\n");
+    }
+
+    private List<JsonObject> values(final String paper, final String... options) throws IOException {
+        final Path from = folder.resolve("this");
+        if (!Files.exists(from)) {
+            write(from, "This card");
+        }
+        final Path out = folder.resolve("out");
+        final List<String> words =
+                new ArrayList<>(List.of("paper", paper, "--from", from.toString(), "--out", out.toString()));
+        words.addAll(List.of(options));
+        final CommandRun run = CommandRun.of(words.toArray(String[]::new));
+        assertEquals(0, run.exitCode(), run.err());
+        final List<JsonObject> values = new ArrayList<>();
+        for (final String line : Files.readAllLines(out.resolve("paper.jsonl"))) {
+            values.add(JsonReader.read("paper.jsonl", values.size() + 1, line));
+        }
+        return values;
+    }
+
+    private static JsonObject value(
+            final List<JsonObject> values, final String output, final String row, final String column) {
+        return values.stream()
+                .filter(line -> line.text("output").equals(output)
+                        && line.text("row").equals(row)
+                        && line.text("column").replace('\u00A0', ' ').equals(column))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(output + ", " + row + ", " + column + " must be there"));
+    }
+
+    private static void assertValue(
+            final List<JsonObject> values,
+            final String output,
+            final String row,
+            final String column,
+            final double paper,
+            final double ours) {
+        final JsonObject line = value(values, output, row, column);
+        assertClose(paper, line.number("paper"), output);
+        assertClose(ours, line.number("ours"), output);
+    }
+
+    private static void assertClose(final double expected, final double actual, final String output) {
+        if (Double.isNaN(expected)) {
+            assertTrue(Double.isNaN(actual), output);
+        } else {
+            assertEquals(expected, actual, expected * 1e-5, output);
+        }
+    }
+}
