@@ -63,9 +63,6 @@ public final class CasePlan {
         if (parts.contains(PlanPart.FAMILY)) {
             plan.addTable();
         }
-        if (parts.contains(PlanPart.FIGURES)) {
-            plan.addFigures();
-        }
         return plan.result();
     }
 

@@ -115,12 +115,12 @@ final class KernelCaseOptions {
 
     @Option(
             names = "--part",
-            paramLabel = "main,family,figures",
+            paramLabel = "main,family",
             split = ",",
             description =
                     "Parts of the run without options. main: all sizes and numbers of threads, for the newest allocator"
                             + " and the best of the paper's family. family: the table that published code was measured by, for all."
-                            + " figures: the points of the paper's figures. Default: all.")
+                            + " Default: both.")
     private List<String> parts = List.of();
 
     @Option(

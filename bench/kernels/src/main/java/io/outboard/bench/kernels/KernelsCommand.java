@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Measures and checks the allocators that kernels can call, by the tests of Vinkler and Havran (2014). Needs a"
-                    + " GPU. Without options, tables and the points of the paper's figures, in some minutes: see --part.",
+                    + " GPU. Without options, all tables, in some minutes: see --part; for the paper's figures see paper vinkler.",
             "Cases run in a process of their own; one that hangs is ended, and the next goes on."
         })
 final class KernelsCommand implements Callable<Integer> {

@@ -5,7 +5,5 @@ public enum PlanPart {
     /** The cases by which allocators are judged, for {@link Contender#isMain} alone. */
     MAIN,
     /** The table by which published allocators were measured, for all contenders. */
-    FAMILY,
-    /** The points of the figures of Vinkler and Havran (2014), for the contenders that the figures are about. */
-    FIGURES
+    FAMILY
 }

@@ -25,7 +25,7 @@ class KernelsCommandTest {
             value = {
                 "--allocator  | Gallatin   | --allocator=Gallatin must be one of: Empty, BitMalloc, AtomicMalloc,",
                 "--coalesced  | maybe      | --coalesced=maybe must be no, yes or both",
-                "--part       | paper      | --part=paper must be one of: main, family, figures",
+                "--part       | paper      | --part=paper must be one of: main, family",
                 "--program    | chess      | --program=chess must be one of: wator, traffic,",
                 "--store      | Soa        | --store=Soa must stand with --program",
                 "--size       | 256x256    | --size=256x256 must stand with --program",
@@ -139,10 +139,10 @@ class KernelsCommandTest {
         assertTrue(heap.err().contains("but for --part=main with --heap"), heap.err());
         assertTrue(cases("--part", "Main", "--heap", "8GiB", "--allocator", "BitMalloc")
                 .contains("BitMalloc coalesced AD T100k 64 KiB, 8 GiB heap"));
-        final List<String> figures = cases("--part", "FIGURES", "--allocator", "CFMMalloc");
-        assertTrue(figures.contains("CFMMalloc ACD W30k 4 B, 128 KiB heap"));
-        assertTrue(figures.size()
-                < cases("--part", "main,figures", "--allocator", "CFMMalloc").size());
+        final List<String> family = cases("--part", "FAMILY", "--allocator", "CFMMalloc");
+        assertTrue(family.contains("CFMMalloc OOM T10k 64 KiB"));
+        assertTrue(family.size()
+                < cases("--part", "main,family", "--allocator", "CFMMalloc").size());
     }
 
     @Test

@@ -7,12 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 
 /**
- * The class makes the tables of in-kernel allocators: ours beside published ones in the same cases, registers, and
- * settings.
+ * The class makes the tables of in-kernel allocators: ours beside published ones in the same cases, and registers.
  */
 public final class KernelComparison {
 
@@ -44,8 +42,7 @@ public final class KernelComparison {
                         "Out of memory",
                         "The fraction of the heap that was requested and served before the first failure of each thread.",
                         table("Fraction of the heap served", oom, r -> r.number("served"), KernelResult::servedCell))
-                + registers()
-                + settings();
+                + registers();
     }
 
     private List<KernelResult> select(final Predicate<KernelResult> filter) {
@@ -150,65 +147,28 @@ public final class KernelComparison {
         if (ours.isEmpty()) {
             return "";
         }
-        final PublishedTable paper = PublishedTable.load("paper-registers.csv");
         final HtmlTable table = new HtmlTable("Registers", "Allocator");
-        for (final String how : paper.columns()) {
-            table.column("One malloc, one free: " + how, OURS);
-            table.column("One malloc, one free: " + how, "over Empty");
-            table.column("One malloc, one free: " + how, "paper");
-            table.column("Loops of ACD: " + how, OURS);
-            table.column("Loops of ACD: " + how, "over Empty");
-        }
-        for (final String name : Stream.concat(ours.stream().map(KernelResult::allocator), paper.rows().stream())
-                .distinct()
-                .toList()) {
-            final List<HtmlTable.Cell> cells = new ArrayList<>();
-            for (final String how : paper.columns()) {
-                final String contender = how.equals("coalesced") ? name + " coalesced" : name;
-                cells.add(count(register(ours, contender, "registers")));
-                cells.add(overEmpty(ours, contender, "registers"));
-                cells.add(count(paper.number(name, how)));
-                cells.add(count(register(ours, contender, "cycleRegisters")));
-                cells.add(overEmpty(ours, contender, "cycleRegisters"));
-            }
-            table.row(Html.escape(name), cells);
+        table.column("One malloc, one free", OURS);
+        table.column("One malloc, one free", "over Empty");
+        table.column("Loops of ACD", OURS);
+        table.column("Loops of ACD", "over Empty");
+        for (final KernelResult result : ours) {
+            table.row(
+                    Html.escape(result.contender()),
+                    List.of(
+                            count(result.number("registers")),
+                            overEmpty(ours, result, "registers"),
+                            count(result.number("cycleRegisters")),
+                            overEmpty(ours, result, "cycleRegisters")));
         }
         return part(
-                "Table 1: registers",
+                "Registers",
                 "Of a kernel with one allocation and one free, as this GPU's driver compiles it; Empty is the same kernel"
-                        + " without an allocator. Registers depend on compiler and chip: compare differences. The paper's are"
-                        + " of a GTX TITAN Black. Published code on an H200, nvcc 13, in a kernel that takes 20 without:"
+                        + " without an allocator. Registers depend on compiler and chip: compare differences. Published"
+                        + " code on an H200, nvcc 13, in a kernel that takes 20 without:"
                         + " bump pointer 23, CUDA 24, CMalloc family 22 to 26 (coalesced 20 to 24), Ouroboros-P 32, Halloc"
                         + " 40, ScatterAlloc 44, XMalloc 56, Gallatin 68.",
                 table.html());
-    }
-
-    private String settings() {
-        final PublishedTable paper = PublishedTable.load("paper-settings.csv");
-        final HtmlTable table = new HtmlTable("Settings of figures", "Figure");
-        paper.columns().forEach(column -> table.column("Paper", column));
-        table.column("Ours", "test");
-        table.column("Ours", "blocks of 256 threads");
-        table.column("Ours", "iterations");
-        table.column("Ours", "heap");
-        table.column("Ours", "payload");
-        boolean empty = true;
-        for (final String figure : paper.rows()) {
-            final List<KernelResult> points = select(KernelFigures.points(figure));
-            final List<HtmlTable.Cell> cells = new ArrayList<>();
-            paper.columns().forEach(column -> cells.add(words(paper.text(figure, column))));
-            cells.add(words(points.isEmpty() ? Html.NONE : points.get(0).test()));
-            cells.add(range(points, r -> r.number("threads") / KernelFigures.BLOCK, Units::count));
-            cells.add(range(points, r -> r.number("iterations"), Units::count));
-            cells.add(range(points, r -> r.number("heapBytes"), Units::bytes));
-            cells.add(range(points, r -> r.number("leastBytes"), Units::bytes));
-            table.row(Html.escape(figure), cells);
-            empty &= points.isEmpty();
-        }
-        return part(
-                "Table 2: settings of the figures",
-                "One thread of each warp allocates. ADF is the paper's AD: both in one kernel.",
-                empty ? "" : table.html());
     }
 
     private boolean hasPublished(final List<String> names, final String contender) {
@@ -248,29 +208,13 @@ public final class KernelComparison {
                 .orElse(Double.NaN);
     }
 
-    private static double register(final List<KernelResult> ours, final String contender, final String key) {
-        return ours.stream()
-                .filter(result -> result.contender().equals(contender))
-                .mapToDouble(result -> result.number(key))
-                .findFirst()
-                .orElse(Double.NaN);
-    }
-
-    private static HtmlTable.Cell overEmpty(final List<KernelResult> ours, final String contender, final String key) {
-        return count(register(ours, contender, key) - register(ours, KernelResult.EMPTY, key));
-    }
-
-    private static HtmlTable.Cell range(
-            final List<KernelResult> points,
-            final Function<KernelResult, Double> value,
-            final Function<Double, String> format) {
-        final DoubleStream values = points.stream().mapToDouble(value::apply);
-        final double[] sorted = values.sorted().distinct().toArray();
-        if (sorted.length == 0) {
-            return none();
-        }
-        final String least = format.apply(sorted[0]);
-        return words(sorted.length == 1 ? least : least + " to " + format.apply(sorted[sorted.length - 1]));
+    private static HtmlTable.Cell overEmpty(
+            final List<KernelResult> ours, final KernelResult result, final String key) {
+        return count(result.number(key)
+                - find(ours, result.name(), KernelResult.EMPTY)
+                        .mapToDouble(empty -> empty.number(key))
+                        .findFirst()
+                        .orElse(Double.NaN));
     }
 
     private static HtmlTable.Cell factor(final double value) {

@@ -12,8 +12,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * The section shows what allocators in kernels do: tables of every case, and tables and figures of Vinkler and Havran
- * (2014) with our results.
+ * The section shows what allocators in kernels do: tables of every case.
  */
 public final class KernelsSection implements Section {
 
@@ -43,7 +42,6 @@ public final class KernelsSection implements Section {
     public String html() throws IOException {
         final List<KernelResult> results = read();
         return checks(results)
-                + new KernelFigures(results).html()
                 + new KernelComparison(results).html()
                 + PeerComparison.of(results).stream().map(PeerComparison::html).collect(Collectors.joining())
                 + new KernelEndurance(results).html();

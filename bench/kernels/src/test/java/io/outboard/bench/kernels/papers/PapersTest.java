@@ -103,6 +103,18 @@ class PapersTest {
         assertEquals("120", value(values, "vinkler/table-2", "3(a)", "blocks").text("oursText"));
     }
 
+    /** What the authors' code took in the same case stands below ours. */
+    @Test
+    void shouldShowThePublishedCodesPointsBelowOurs() throws IOException {
+        test("ADF", "CFMMalloc", 30720, 16, 1, HEAP, 7);
+        kernels.add(kernels.remove(0).replaceFirst("\"name\":\"[^\"]*\"", "\"name\":\"AD fused W30k 16 B\""));
+
+        final List<JsonObject> values = values("vinkler");
+
+        assertValue(values, "vinkler/figure-3a", "CFMMalloc", "16 B", Double.NaN, 7_000);
+        assertValue(values, "vinkler/figure-3a", "CFMMalloc, published code", "16 B", Double.NaN, 22_000);
+    }
+
     @Test
     void shouldNotTimeAPointWhereRequestsFailed() throws IOException {
         test("ADF", "CMalloc", 30720, 4, 1, HEAP, 10);
