@@ -135,7 +135,7 @@ public final class BellPaper implements Paper {
     }
 
     @Override
-    public void measure(final PaperRun run) throws IOException {
+    public List<String> measure(final PaperRun run) throws IOException {
         final List<String> known =
                 Strategies.all().stream().map(StrategyProvider::name).toList();
         final List<String> strategies =
@@ -148,6 +148,7 @@ public final class BellPaper implements Paper {
             options.check();
             new MeasurementRun(Profiles.named(PROFILE, one.getValue()), options, nowhere, nowhere).run();
         }
+        return List.of();
     }
 
     private static PaperTable overheads(final PaperResults results) throws IOException {

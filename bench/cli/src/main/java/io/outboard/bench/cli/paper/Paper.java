@@ -45,7 +45,8 @@ public interface Paper {
      * results of a paper come from one call.
      *
      * @param run where to write, and on which device to measure
+     * @return what the measurements' own checks found wrong, a line for each; none if all is right
      * @throws Exception if something can't be measured or written; what was written before stays
      */
-    void measure(PaperRun run) throws Exception;
+    List<String> measure(PaperRun run) throws Exception;
 }

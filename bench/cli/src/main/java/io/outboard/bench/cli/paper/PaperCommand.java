@@ -98,18 +98,19 @@ public final class PaperCommand implements Callable<Integer> {
         try {
             final OutputOptions here = output.out() == null ? output.within(folder) : output;
             here.write(PaperResults.ENVIRONMENT, Environment.json(probe.gpu, "") + "\n");
-            paper.measure(new PaperRun(here, device, probe.gpu));
+            final List<String> faults = paper.measure(new PaperRun(here, device, probe.gpu));
             show(
                     paper,
                     new PaperResults(folder, beside),
                     probe.gpu == null ? "it needs a GPU: " + probe.reason : "nothing was measured for it",
                     out);
+            faults.forEach(fault -> spec.commandLine().getErr().println("outboard: " + fault));
+            return faults.isEmpty() ? 0 : 1;
         } finally {
             if (output.out() == null) {
                 delete(folder);
             }
         }
-        return 0;
     }
 
     private static Paper named(final String name) {

@@ -116,8 +116,8 @@ public final class HuangPaper implements Paper {
     }
 
     @Override
-    public void measure(final PaperRun run) throws IOException, InterruptedException {
-        PaperCases.run(run, List.of(), Programs.cases("xmalloc", false));
+    public List<String> measure(final PaperRun run) throws IOException, InterruptedException {
+        return PaperCases.run(run, List.of(), Programs.cases("xmalloc", false));
     }
 
     private static List<ProgramResult> read(final PaperResults results) throws IOException {

@@ -4,10 +4,15 @@ import io.outboard.bench.cli.paper.PaperRun;
 import io.outboard.bench.kernels.CaseResults;
 import io.outboard.bench.kernels.KernelCase;
 import io.outboard.bench.kernels.programs.ProgramCase;
+import io.outboard.bench.kernels.report.KernelResult;
+import io.outboard.bench.kernels.report.KernelsSection;
+import io.outboard.bench.kernels.report.programs.ProgramResult;
+import io.outboard.bench.kernels.report.programs.ProgramsSection;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.Writer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 /** This class runs the cases of a paper, if there is a GPU. */
@@ -18,18 +23,32 @@ final class PaperCases {
 
     private PaperCases() {}
 
-    static void run(final PaperRun run, final List<KernelCase> tests, final List<ProgramCase> programs)
+    /** Returns which cases came to a wrong result; a heap that was too small isn't wrong. */
+    static List<String> run(final PaperRun run, final List<KernelCase> tests, final List<ProgramCase> programs)
             throws IOException, InterruptedException {
         if (run.gpu() == null) {
-            return;
+            return List.of();
         }
         final CaseResults results =
                 new CaseResults(run.output(), run.gpu(), LIMIT, new PrintWriter(Writer.nullWriter()));
-        if (!tests.isEmpty()) {
-            results.ofTests(tests);
+        final List<String> lines = tests.isEmpty() ? List.of() : results.ofTests(tests);
+        return faults(lines, programs.isEmpty() ? List.of() : results.ofPrograms(programs));
+    }
+
+    static List<String> faults(final List<String> tests, final List<String> programs) {
+        final List<String> faults = new ArrayList<>();
+        for (final String line : tests) {
+            final KernelResult result = KernelResult.parse(KernelsSection.FILE_NAME, faults.size() + 1, line);
+            if (!result.failedChecks().isEmpty()) {
+                faults.add(result.contender() + ", " + result.name() + ": " + result.failedChecks());
+            }
         }
-        if (!programs.isEmpty()) {
-            results.ofPrograms(programs);
+        for (final String line : programs) {
+            final ProgramResult result = ProgramResult.parse(ProgramsSection.FILE_NAME, faults.size() + 1, line);
+            if (result.hasFailed()) {
+                faults.add(result.store() + ", " + result.program() + " " + result.size() + ": " + result.failure());
+            }
         }
+        return faults;
     }
 }

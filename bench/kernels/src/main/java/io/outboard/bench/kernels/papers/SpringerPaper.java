@@ -95,8 +95,8 @@ public final class SpringerPaper implements Paper {
     }
 
     @Override
-    public void measure(final PaperRun run) throws IOException, InterruptedException {
-        PaperCases.run(run, List.of(), cases());
+    public List<String> measure(final PaperRun run) throws IOException, InterruptedException {
+        return PaperCases.run(run, List.of(), cases());
     }
 
     /** Returns the smallest size of each program that has objects in steps; long runs aren't the paper's. */

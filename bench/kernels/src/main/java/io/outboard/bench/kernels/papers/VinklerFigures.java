@@ -69,7 +69,7 @@ final class VinklerFigures {
                         Units::count),
                 time(
                         "vinkler/figure-3d",
-                        "P: time over the number of blocks of threads",
+                        "P: time over the number of threads, 256 a block",
                         "3(d)",
                         new PaperOutput.Chart("kernelCount", "threads", TIME),
                         "threads",

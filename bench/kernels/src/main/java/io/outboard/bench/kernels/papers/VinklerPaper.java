@@ -37,12 +37,12 @@ public final class VinklerPaper implements Paper {
     }
 
     @Override
-    public void measure(final PaperRun run) throws IOException, InterruptedException {
+    public List<String> measure(final PaperRun run) throws IOException, InterruptedException {
         final List<Contender> contenders = Contender.names().stream()
                 .flatMap(name -> name.equals(Contender.EMPTY)
                         ? Stream.of(new Contender(name, false))
                         : Stream.of(new Contender(name, false), new Contender(name, true)))
                 .toList();
-        PaperCases.run(run, CasePlan.figures(contenders, RUNS), Programs.cases("kdtree", false));
+        return PaperCases.run(run, CasePlan.figures(contenders, RUNS), Programs.cases("kdtree", false));
     }
 }

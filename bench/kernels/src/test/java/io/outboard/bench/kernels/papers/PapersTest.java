@@ -222,6 +222,23 @@ class PapersTest {
     }
 
     @Test
+    void shouldTellWhatIsWrongFromWhatIsRefused() throws IOException {
+        registers("CMalloc", "no", 28);
+        test("ADF", "CMalloc", 30720, 4, 1, HEAP, 10);
+        kernels.add(kernels.get(1).replace("\"nulls\":0", "\"nulls\":9"));
+        kernels.add(kernels.get(1).replace("\"nulls\":0", "\"mismatches\":2"));
+        step("wator", "ObjectHeap", 100);
+        programs.add(run("kdtree", "CMMalloc", "3.3M-20x", "TIME", "refused", ",\"refused\":3"));
+        programs.add(run("life", "CudaMalloc", "8", "TIME", "hang", ",\"message\":\"not done after 320 s\""));
+
+        assertEquals(
+                List.of(
+                        "CMalloc, ADF 30720 4 1 2147483648: mismatches 2",
+                        "CudaMalloc, life 8: hang: not done after 320 s"),
+                PaperCases.faults(kernels, programs));
+    }
+
+    @Test
     void shouldRunEachProgramInItsSmallestSize() {
         final List<ProgramCase> cases = SpringerPaper.cases();
 
