@@ -60,7 +60,7 @@ abstract class FreeLists extends BlockTable {
      * @param own the list that it was in, or {@link #NO_LIST}
      * @param previous the one that it was behind there: a block, or the list's head
      */
-    final void insertFree(final int block, final int own, final int previous) {
+    void insertFree(final int block, final int own, final int previous) {
         final int list = listHolding(Integer.toUnsignedLong(size(block)));
         link(block, list, list == own ? previous : placeFor(block, list));
         mark(list);
@@ -79,6 +79,22 @@ abstract class FreeLists extends BlockTable {
         return head(list);
     }
 
+    /**
+     * Finds the block that a request takes, or none: the first of the request's own list, in which only some blocks
+     * fit, if that one does; else the first that {@link #findFitting} finds, or else {@link #search}.
+     */
+    int findFor(final long size) {
+        final int ownHead = head(listHolding(size));
+        final int first = next(ownHead);
+        if (first != ownHead && Integer.toUnsignedLong(size(first)) >= size) {
+            return first;
+        }
+        // This doesn't call findFitting, which would ask twice whether there is a list: 3 % of an operation on paper
+        // (2026-11-24).
+        final int list = findNonEmpty(listFitting(size));
+        return list == NO_LIST ? search(size, 0, 0) : next(head(list));
+    }
+
     /** Finds the first block of the first list in which every block has {@code size} granules or more, or none. */
     final int findFitting(final long size) {
         final int list = findNonEmpty(listFitting(size));
@@ -93,7 +109,7 @@ abstract class FreeLists extends BlockTable {
      * @param origin number of the region's first granule, counted from address 0
      * @param alignmentMask the range's first granule, counted from address 0, has none of these bits
      */
-    final int search(final long size, final long origin, final long alignmentMask) {
+    int search(final long size, final long origin, final long alignmentMask) {
         int steps = 0;
         for (int list = findNonEmpty(listHolding(size)); list != NO_LIST; list = findNonEmpty(list + 1)) {
             final int head = head(list);

@@ -38,7 +38,7 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
     /** {@link PlannedStrategy} alone overrides this. */
     @Override
     protected long place(final long size) {
-        final int block = find(size);
+        final int block = table.findFor(size);
         return block == BlockTable.NONE ? NO_SPACE : takeFront(block, (int) size);
     }
 
@@ -49,25 +49,13 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
             return NO_SPACE;
         }
         final long size = ((sizeBytes - 1) >>> granuleLog2) + 1;
-        final int block = find(size);
+        final int block = table.findFor(size);
         if (block == BlockTable.NONE) {
             return NO_SPACE;
         }
         cutFront(block, table.start(block), (int) size);
         addFree(-size);
         return table.hold(block);
-    }
-
-    private int find(final long size) {
-        final int ownHead = table.head(table.listHolding(size));
-        final int first = table.next(ownHead);
-        if (first != ownHead && Integer.toUnsignedLong(table.size(first)) >= size) {
-            return first;
-        }
-        // This doesn't call findFitting, which would ask twice whether there is a list: 3 % of an operation on paper
-        // (2026-11-24).
-        final int list = table.findNonEmpty(table.listFitting(size));
-        return list == FreeLists.NO_LIST ? table.search(size, 0, 0) : table.next(table.head(list));
     }
 
     @Override
