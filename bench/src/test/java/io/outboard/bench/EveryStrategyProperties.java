@@ -17,13 +17,18 @@ class EveryStrategyProperties extends DifferentialProperties {
     @Override
     protected List<Subject> subjects(final Region region, final StrategyOptions options) {
         return Strategies.all().stream()
-                .map(provider -> new Subject(provider, blockBytes(provider, region, options), coalesces(provider)))
+                .map(provider -> new Subject(
+                        provider, blockBytes(provider, region, options), coalesces(provider), searches(provider)))
                 .toList();
     }
 
     /** Returns whether a strategy merges free neighbours; buddies and slots keep them apart. */
     private static boolean coalesces(final StrategyProvider provider) {
         return !provider.name().startsWith("buddy-") && !provider.name().equals("pooled");
+    }
+
+    private static boolean searches(final StrategyProvider provider) {
+        return !provider.name().equals("segregated-fit-paper");
     }
 
     private static LongBinaryOperator blockBytes(

@@ -29,8 +29,10 @@ public abstract class DifferentialProperties {
      * @param provider the strategy's provider
      * @param blockBytes as {@link StrategyModelProperties#blockBytes}
      * @param coalesces as {@link StrategyModelProperties#coalesces}
+     * @param searches as {@link StrategyModelProperties#searches}
      */
-    public record Subject(StrategyProvider provider, LongBinaryOperator blockBytes, boolean coalesces) {}
+    public record Subject(
+            StrategyProvider provider, LongBinaryOperator blockBytes, boolean coalesces, boolean searches) {}
 
     /**
      * Returns the strategies to compare.
@@ -46,8 +48,8 @@ public abstract class DifferentialProperties {
             @ForAll("regions") final Region region, @ForAll("operations") final List<Operation> operations) {
         final StrategyOptions options = StrategyOptions.DEFAULTS.withMaxBlocks(MAX_BLOCKS);
         for (final Subject subject : subjects(region, options)) {
-            final StrategyModel model =
-                    new StrategyModel(subject.provider.create(region, options), subject.blockBytes, subject.coalesces);
+            final StrategyModel model = new StrategyModel(
+                    subject.provider.create(region, options), subject.blockBytes, subject.coalesces, subject.searches);
             int step = 0;
             for (final Operation operation : operations) {
                 try {

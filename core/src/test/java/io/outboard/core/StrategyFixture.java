@@ -74,6 +74,25 @@ abstract class StrategyFixture {
         return true;
     }
 
+    /**
+     * Tells whether a request is granted wherever it fits. Other strategies are sure only of a free block that has the
+     * size rounded up to a power of two, and what an alignment may cost besides.
+     * @return false for strategies that search no list
+     */
+    protected boolean searches() {
+        return true;
+    }
+
+    /** Skips a test of a request that fits but isn't sure to be granted. */
+    final void assumeSearches() {
+        assumeTrue(searches(), "not all that fits is granted");
+    }
+
+    /** Returns the size of the largest request that a free block of this size is sure to serve. */
+    final long servedBytes(final long freeBytes) {
+        return searches() ? freeBytes : Long.highestOneBit(freeBytes / granuleBytes()) * granuleBytes();
+    }
+
     /** Skips a test that needs all free neighbours to merge, where they don't. */
     final void assumeCoalesces() {
         assumeTrue(coalesces(), "not all free neighbours merge");

@@ -27,6 +27,7 @@ final class StrategyModel {
     private final Strategy strategy;
     private final LongBinaryOperator blockBytes;
     private final boolean coalesces;
+    private final boolean searches;
     private final long granuleBytes;
     private final long regionAddress;
     private final long wholeBytes;
@@ -55,11 +56,17 @@ final class StrategyModel {
      * @param strategy the strategy to compare with
      * @param blockBytes the size of the block that serves a request, from the requested size and the granule
      * @param coalesces whether any two free neighbours merge
+     * @param searches whether a request is granted wherever it fits, as {@link StrategyFixture#searches}
      */
-    StrategyModel(final Strategy strategy, final LongBinaryOperator blockBytes, final boolean coalesces) {
+    StrategyModel(
+            final Strategy strategy,
+            final LongBinaryOperator blockBytes,
+            final boolean coalesces,
+            final boolean searches) {
         this.strategy = strategy;
         this.blockBytes = blockBytes;
         this.coalesces = coalesces;
+        this.searches = searches;
         granuleBytes = strategy.granuleBytes();
         regionAddress = strategy.region().address();
         wholeBytes = strategy.region().sizeBytes() & -granuleBytes;
@@ -112,7 +119,7 @@ final class StrategyModel {
             check();
         }
         assertEquals(blocksAtFirst, Block.of(strategy), "blocks after the last free");
-        if (blockBytes(wholeBytes) == wholeBytes) {
+        if (blockBytes(wholeBytes) == wholeBytes && (searches || Long.bitCount(wholeBytes / granuleBytes) == 1)) {
             assertEquals(regionAddress, strategy.allocate(wholeBytes), "address of the whole region");
             strategy.free(regionAddress);
             check();
@@ -234,7 +241,9 @@ final class StrategyModel {
                 .filter(block -> fits(block, roundedBytes, alignmentBytes))
                 .toList();
         if (address == Strategy.NO_SPACE) {
-            final boolean mayRefuse = coalesces ? fitting.isEmpty() : aligned || roundedBytes > largestBytes;
+            final boolean mayRefuse = coalesces
+                    ? searches ? fitting.isEmpty() : !isSure(free, roundedBytes, alignmentBytes)
+                    : aligned || roundedBytes > largestBytes;
             assertTrue(mayRefuse || free.size() > SEARCHED_BLOCKS, () -> "no space, though it fits " + fitting);
             return false;
         }
@@ -246,6 +255,12 @@ final class StrategyModel {
                                 && address + roundedBytes <= block.address() + block.sizeBytes()),
                 () -> "0x" + Long.toHexString(address) + " lies in none of the free blocks " + fitting);
         return true;
+    }
+
+    /** Tells whether a free block has, rounded down to a power of two, room for a range and the worst padding. */
+    private boolean isSure(final List<Block> free, final long sizeBytes, final long alignmentBytes) {
+        final long granules = (sizeBytes + Math.max(alignmentBytes, granuleBytes)) / granuleBytes - 1;
+        return free.stream().anyMatch(block -> Long.highestOneBit(block.sizeBytes() / granuleBytes) >= granules);
     }
 
     private static boolean fits(final Block block, final long sizeBytes, final long alignmentBytes) {

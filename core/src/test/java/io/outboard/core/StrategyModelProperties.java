@@ -60,6 +60,14 @@ public abstract class StrategyModelProperties {
         return true;
     }
 
+    /**
+     * Tells what {@link StrategyFixture#searches} does.
+     * @return false for strategies that search no list
+     */
+    protected boolean searches() {
+        return true;
+    }
+
     @Property(tries = 1000, edgeCases = EdgeCasesMode.NONE)
     void shouldBehaveAsItsModelInTinyRegions(
             @ForAll("tinyRegions") final Shape shape, @ForAll("operations") final List<Operation> operations) {
@@ -102,7 +110,7 @@ public abstract class StrategyModelProperties {
     private StrategyModel model(final Shape shape, final int maxBlocks) {
         final StrategyOptions options =
                 new StrategyOptions(1L << shape.granuleLog2, maxBlocks).growing(shape.firstBlocks);
-        return new StrategyModel(create(shape.region(), options), this::blockBytes, coalesces());
+        return new StrategyModel(create(shape.region(), options), this::blockBytes, coalesces(), searches());
     }
 
     private static void compare(final StrategyModel model, final List<Operation> operations) {

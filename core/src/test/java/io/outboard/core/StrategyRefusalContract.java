@@ -318,6 +318,7 @@ abstract class StrategyRefusalContract extends StrategyFixture {
 
     @Test
     void shouldGrantAnExactFitWhenTheTablesAreFull() {
+        assumeSearches();
         final Strategy strategy = withFullTables();
         final long largestBytes = largestFreeBytes(strategy);
         final long freeBytes = strategy.freeBytes();

@@ -16,6 +16,7 @@ abstract class StrategyResizeContract extends StrategyRefusalContract {
     @Test
     void shouldFreeTheLastTwoKibibytesOfATenKibibyteBlock() {
         assumeBlockOf((10 << 10) / GRANULE);
+        assumeSearches();
         final Strategy strategy = make(new Region(BASE, 10 << 10));
         strategy.allocate(10 << 10);
 

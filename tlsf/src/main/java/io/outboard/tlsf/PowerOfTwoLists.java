@@ -10,7 +10,7 @@ import io.outboard.core.StrategyOptions;
  *   list                  1    2       3       m + 1
  * </pre>
  */
-final class PowerOfTwoLists extends FreeLists {
+class PowerOfTwoLists extends FreeLists {
 
     private static final int LISTS = 33;
 

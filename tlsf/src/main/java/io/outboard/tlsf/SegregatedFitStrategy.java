@@ -20,13 +20,13 @@ import io.outboard.core.StrategyOptions;
  * <p>Where we deviate: docs/errata.md says what doesn't work in the paper's pseudo-code. Besides, the first block of
  * the request's own list, in which only some blocks fit, is taken if that one does; a free block that grows keeps its
  * place in its list; and when no list guarantees a fit, the request's own list is searched for up to 64 steps, as
- * {@link TlsfStrategy} does.
+ * {@link TlsfStrategy} does. {@link PaperSegregatedFitStrategy} does none of the three.
  *
  * <p>Thread-safety: confined to one thread. Cost: O(1), with no loop over blocks but that bounded one, for what is done
  * to a block; O(1) expected for finding it by address, as hash tables are. Some 37 to 74 bytes of host memory for each
  * block that the tables can hold, free or in use. A block taken may be nearly four times as large as it need be, and
- * what is cut off ends up in smaller lists: expect half of the region to be lost to external fragmentation. When
- * nothing fits, the strategy returns {@link #NO_SPACE}.
+ * what is cut off ends up in smaller lists: on our loads, up to a third of the region was lost to external
+ * fragmentation (bench/results/strategies). When nothing fits, the strategy returns {@link #NO_SPACE}.
  */
 public final class SegregatedFitStrategy extends SegregatedStrategy {
 

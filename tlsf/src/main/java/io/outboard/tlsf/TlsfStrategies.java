@@ -38,6 +38,7 @@ public final class TlsfStrategies implements StrategyModule {
                         "segregated-fit",
                         "lists by power of two through a hash table: allocate and free in O(1); Bell et al. 2024, V-A",
                         SegregatedFitStrategy::new),
+                new PaperSegregatedFit(),
                 new NamedProvider(
                         "pooled",
                         "object pools for sizes up to a page, tlsf for the rest: allocate and free in O(1); "
@@ -79,6 +80,27 @@ public final class TlsfStrategies implements StrategyModule {
                 "planned",
                 "tlsf that follows " + plan,
                 (region, options) -> new PlannedStrategy(region, options, plan));
+    }
+
+    /** A free block serves only requests of its power of two, rounded down, and of less. */
+    private static final class PaperSegregatedFit extends NamedProvider {
+
+        PaperSegregatedFit() {
+            super(
+                    "segregated-fit-paper",
+                    "segregated-fit that takes only blocks of lists in which all fit: allocate and free in O(1); "
+                            + "Bell et al. 2024, V-A, as printed",
+                    PaperSegregatedFitStrategy::new);
+        }
+
+        @Override
+        public long regionBytesFor(final long sizeBytes, final long alignmentBytes, final StrategyOptions options) {
+            final long granules = super.regionBytesFor(sizeBytes, alignmentBytes, options) / options.granuleBytes();
+            if (granules > (MOST_GRANULES + 1) / 2) {
+                return Long.MAX_VALUE;
+            }
+            return Long.highestOneBit(2 * granules - 1) * options.granuleBytes();
+        }
     }
 
     /** A region holds one block of a class only if it is as large as the class. */

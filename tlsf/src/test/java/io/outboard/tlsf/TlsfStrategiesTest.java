@@ -31,7 +31,14 @@ class TlsfStrategiesTest {
     @Test
     void shouldBeFoundByTheServiceLoader() {
         assertEquals(
-                List.of("buddy-binary", "buddy-fibonacci", "pooled", "segregated-fit", "tlsf", "tlsf-frugal"),
+                List.of(
+                        "buddy-binary",
+                        "buddy-fibonacci",
+                        "pooled",
+                        "segregated-fit",
+                        "segregated-fit-paper",
+                        "tlsf",
+                        "tlsf-frugal"),
                 Strategies.all().stream().map(StrategyProvider::name).toList());
     }
 
@@ -41,8 +48,8 @@ class TlsfStrategiesTest {
                 assertThrows(IllegalArgumentException.class, () -> Strategies.named("tslf"));
 
         assertEquals(
-                "strategy=tslf must be one of: buddy-binary, buddy-fibonacci, pooled, segregated-fit, tlsf, "
-                        + "tlsf-frugal",
+                "strategy=tslf must be one of: buddy-binary, buddy-fibonacci, pooled, segregated-fit, "
+                        + "segregated-fit-paper, tlsf, tlsf-frugal",
                 thrown.getMessage());
     }
 
@@ -51,6 +58,7 @@ class TlsfStrategiesTest {
         "tlsf, io.outboard.tlsf.TlsfStrategy, 3, true",
         "tlsf-frugal, io.outboard.tlsf.FrugalTlsfStrategy, 3, true",
         "segregated-fit, io.outboard.tlsf.SegregatedFitStrategy, 3, true",
+        "segregated-fit-paper, io.outboard.tlsf.PaperSegregatedFitStrategy, 3, true",
         "pooled, io.outboard.tlsf.PooledStrategy, 3, true",
         "buddy-binary, io.outboard.tlsf.BinaryBuddyStrategy, 4, false",
         "buddy-fibonacci, io.outboard.tlsf.FibonacciBuddyStrategy, 3, false"

@@ -30,6 +30,7 @@ public record Series(String name, String colour, String dash, boolean hidden) {
             Map.entry("hal-next-fit", 4),
             Map.entry("bitmask", 5),
             Map.entry("segregated-fit", 6),
+            Map.entry("segregated-fit-paper", 10),
             Map.entry("tlsf-frugal", 7),
             Map.entry("pooled", 8),
             Map.entry("buddy-fibonacci", 9),

@@ -155,6 +155,7 @@ final class CheckedStrategy {
                 model.gaps() <= StrategyRules.SEARCHED
                         ? model.fits(size, alignmentMask, firstGranule)
                         : model.fits(ample, 0, firstGranule);
+            case AMPLE -> model.fits(ample, 0, firstGranule);
             case BOUNDED_BY_LARGEST -> ample <= model.largestGap() && largestFreeGranules() >= ample;
             case LARGEST -> alignmentMask == 0 && size <= model.largestGap() && largestFreeGranules() >= size;
         };

@@ -41,6 +41,8 @@ record StrategyRules(
          * No free block has twice the room, and either more than {@link #SEARCHED} blocks are free or none has room.
          */
         BOUNDED,
+        /** No free block has twice the room. */
+        AMPLE,
         /** The largest free block, as the strategy reports it, has less than twice the room. */
         BOUNDED_BY_LARGEST,
         /** The largest free block, as the strategy reports it, has no room, or an alignment is asked for. */
@@ -67,6 +69,8 @@ record StrategyRules(
                 // The strategy has a bit for each granule, and a second one from the first retired block on: 48 MiB for
                 // the largest region.
                 new StrategyRules(Rounding.FROM_TWO, true, Search.EXACT, false, 0, 1L << 28, 1L << 12);
+            case "segregated-fit-paper" ->
+                new StrategyRules(Rounding.EVERY, true, Search.AMPLE, true, 0, UNLIMITED, UNLIMITED);
             case "buddy-binary" ->
                 new StrategyRules(Rounding.BINARY, false, Search.LARGEST, true, 0, UNLIMITED, UNLIMITED);
             case "buddy-fibonacci" ->
