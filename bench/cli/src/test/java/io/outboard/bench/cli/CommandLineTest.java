@@ -129,6 +129,7 @@ class CommandLineTest {
                 "paper-tlsf-free.hgrm",
                 "paper-tlsf-memory.csv",
                 "paper-tlsf-operations.csv",
+                "paper-tlsf-calls.csv",
                 "report.html")) {
             assertTrue(Files.isRegularFile(out.resolve(name)), name);
         }

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 public final class RunFiles {
 
     private static final List<String> SHARED = List.of("environment.json", "report.html");
-    private static final List<String> ENDINGS = List.of(".hgrm", "-memory.csv", "-operations.csv");
+    private static final List<String> ENDINGS = List.of(".hgrm", "-memory.csv", "-operations.csv", "-calls.csv");
 
     private RunFiles() {}
 

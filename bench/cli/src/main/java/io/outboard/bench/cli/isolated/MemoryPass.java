@@ -20,12 +20,13 @@ public abstract class MemoryPass {
     private final Target target;
     private final Trace trace;
     private final List<MemorySample> samples = new ArrayList<>();
-    private final OperationTimes times = new OperationTimes(Latencies.measureClock());
+    private final OperationTimes times;
     private long failures;
 
     public MemoryPass(final Target target, final Trace trace) {
         this.target = target;
         this.trace = trace;
+        times = new OperationTimes(Latencies.measureClock(), trace.operationCount());
     }
 
     /**
@@ -81,8 +82,8 @@ public abstract class MemoryPass {
     }
 
     /** Tells how long operations took, by operation number. */
-    public final List<OperationTimes.Stretch> operations() {
-        return times.stretches();
+    public final OperationTimes operations() {
+        return times;
     }
 
     public final List<MemorySample> samples() {

@@ -39,13 +39,14 @@ public final class DriverMeasurement {
     private int samples;
 
     private final long clockNs = Latencies.measureClock();
-    private final OperationTimes times = new OperationTimes(clockNs);
+    private final OperationTimes times;
 
     public DriverMeasurement(final DriverAllocator driver, final Trace trace, final Progress progress) {
         this.driver = driver;
         this.trace = trace;
         this.full = new boolean[trace.slots()];
         this.progress = progress;
+        times = new OperationTimes(clockNs, trace.operationCount());
     }
 
     /** Returns the work of one driver allocator on a trace, in the unit of {@link Progress}. */
@@ -90,7 +91,7 @@ public final class DriverMeasurement {
                 failures,
                 null,
                 memory(),
-                times.stretches());
+                times);
     }
 
     /** Does the first {@code count} operations, frees what is left, and returns how long the operations took. */

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param failures number of allocations that found no memory
  * @param regionBytes size of the region
  * @param memory memory over time
- * @param operations times by operation number
+ * @param operations times by operation number, in the first pass
  */
 public record Measurement(
         Trace trace,
@@ -53,7 +53,7 @@ public record Measurement(
         long failures,
         @Nullable Long regionBytes,
         List<MemorySample> memory,
-        List<OperationTimes.Stretch> operations) {
+        OperationTimes operations) {
 
     /** Copies this measurement and adds results that other runs found. */
     public Measurement with(final @Nullable Long smallestBytes, final double fullTableBytesPerBlock) {

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * This class writes the folder of {@code --out}. Each result is written as soon as it is known, so that an interrupted
  * run loses only the result that was being measured. The files are {@code results.jsonl}, {@code threads.jsonl},
  * {@code ratios.jsonl}, {@code environment.json}, and for each result a latency histogram for each kind of operation,
- * times by operation number, and memory over time. Confined to one thread.
+ * times by operation number, single calls, and memory over time. Confined to one thread.
  */
 final class ResultFolderWriter {
 
@@ -69,7 +69,9 @@ final class ResultFolderWriter {
                     heading
                             + lines(
                                     OperationTimes.Stretch.HEADER,
-                                    measurement.operations().stream().map(OperationTimes.Stretch::line)));
+                                    measurement.operations().stretches().stream()
+                                            .map(OperationTimes.Stretch::line)));
+            output.write(name + "-calls.csv", heading + calls(measurement));
         }
         final String device = gpu == null ? null : gpu.toString();
         final List<String> files = List.copyOf(names);
@@ -107,6 +109,17 @@ final class ResultFolderWriter {
             name = base + "-" + number;
         }
         return name;
+    }
+
+    private static String calls(final Measurement measurement) {
+        final long[] operations = measurement.trace().operations();
+        return lines(
+                "operation,kind,bytes,ns",
+                measurement.operations().calls().stream().map(call -> {
+                    final long operation = operations[(int) call.operation() - 1];
+                    return call.operation() + "," + (Trace.isFree(operation) ? "free" : "allocate") + ","
+                            + Trace.bytes(operation) + "," + call.ns();
+                }));
     }
 
     private static String lines(final String heading, final Stream<String> lines) {

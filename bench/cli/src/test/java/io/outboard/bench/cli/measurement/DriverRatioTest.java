@@ -60,7 +60,7 @@ class DriverRatioTest {
                 failures,
                 null,
                 List.of(),
-                List.of());
+                new OperationTimes(0, 2));
     }
 
     @Test

@@ -4,13 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 class OperationTimesTest {
 
     @Test
     void shouldTellTheFirstCallsOneByOneAndLaterOnesInStretches() {
-        final OperationTimes times = new OperationTimes(10);
+        final OperationTimes times = new OperationTimes(10, 1_000_000);
         for (int i = 0; i < 1_000_000; i++) {
             times.record(i, i == 0 ? 2_000_010 : i == 500_000 ? 70_010 : 50);
         }
@@ -31,7 +32,7 @@ class OperationTimesTest {
 
     @Test
     void shouldCountOnlyTheFirstTimeOfAnOperation() {
-        final OperationTimes times = new OperationTimes(0);
+        final OperationTimes times = new OperationTimes(0, 200);
         times.record(0, 5);
         times.record(1, 6);
         times.record(0, 500);
@@ -45,7 +46,7 @@ class OperationTimesTest {
 
     @Test
     void shouldTakeTheMiddleOfAStretch() {
-        final OperationTimes times = new OperationTimes(0);
+        final OperationTimes times = new OperationTimes(0, 200);
         for (int i = 0; i < 200; i++) {
             times.record(i, i);
         }
@@ -58,6 +59,41 @@ class OperationTimesTest {
 
     @Test
     void shouldHaveNothingOfNothing() {
-        assertEquals(List.of(), new OperationTimes(0).stretches());
+        assertEquals(List.of(), new OperationTimes(0, 200).stretches());
+    }
+
+    @Test
+    void shouldKeepEachCallOfAShortTrace() {
+        final OperationTimes times = new OperationTimes(10, 10_000);
+        for (int i = 0; i < 10_000; i++) {
+            times.record(i, 10 + (i * 7919) % 10_000);
+        }
+
+        final List<OperationTimes.Call> calls = times.calls();
+
+        assertEquals(10_000, calls.size());
+        for (int i = 0; i < 10_000; i++) {
+            assertEquals(new OperationTimes.Call(i + 1, (i * 7919) % 10_000), calls.get(i));
+        }
+    }
+
+    @Test
+    void shouldKeepTheSlowestHundredCallsOfALongTrace() {
+        final OperationTimes times = new OperationTimes(0, 10_001);
+        for (int i = 0; i < 10_001; i++) {
+            times.record(i, (i * 7919L) % 10_001);
+        }
+
+        final List<OperationTimes.Call> calls = times.calls();
+
+        assertEquals(
+                LongStream.range(9_901, 10_001).boxed().toList(),
+                calls.stream().map(OperationTimes.Call::ns).sorted().toList());
+        for (final OperationTimes.Call call : calls) {
+            assertEquals((call.operation() - 1) * 7919 % 10_001, call.ns());
+        }
+        assertEquals(
+                calls.stream().map(OperationTimes.Call::operation).sorted().toList(),
+                calls.stream().map(OperationTimes.Call::operation).toList());
     }
 }

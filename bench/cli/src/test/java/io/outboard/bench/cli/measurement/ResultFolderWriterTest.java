@@ -53,6 +53,11 @@ class ResultFolderWriterTest {
         assertTrue(Files.exists(folder.resolve("a-b-allocate.hgrm")));
         assertTrue(Files.exists(folder.resolve("a-b-operations.csv")));
         assertTrue(Files.exists(folder.resolve("environment.json")));
+        assertEquals(
+                List.of("operation,kind,bytes,ns", "1,allocate,1,30"),
+                Files.readAllLines(folder.resolve("a-b-calls.csv")).stream()
+                        .filter(line -> !line.startsWith("#"))
+                        .toList());
 
         writer.keep(measurements.get(0).trace(), measurements, List.of(), "");
 
@@ -77,6 +82,8 @@ class ResultFolderWriterTest {
         for (int i = 0; i < allocations; i++) {
             allocate.record(10);
         }
+        final OperationTimes times = new OperationTimes(0, 1);
+        times.record(0, 30);
         return new Measurement(
                 new Trace(trace, 1, 4096, new long[] {Trace.allocation(0, 1)}),
                 strategy,
@@ -97,6 +104,6 @@ class ResultFolderWriterTest {
                 0,
                 4096L,
                 List.of(),
-                List.of());
+                times);
     }
 }
