@@ -18,7 +18,11 @@ class EveryStrategyProperties extends DifferentialProperties {
     protected List<Subject> subjects(final Region region, final StrategyOptions options) {
         return Strategies.all().stream()
                 .map(provider -> new Subject(
-                        provider, blockBytes(provider, region, options), coalesces(provider), searches(provider)))
+                        provider,
+                        blockBytes(provider, region, options),
+                        coalesces(provider),
+                        searches(provider),
+                        provider.name().equals("buddy-double")))
                 .toList();
     }
 

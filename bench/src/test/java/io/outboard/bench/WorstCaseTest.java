@@ -46,6 +46,8 @@ class WorstCaseTest {
         "segregated-fit, sawtooth,      60000",
         "segregated-fit, two-sizes,     60000",
         "segregated-fit, list-borders,  60000",
+        "segregated-fit-paper, fragmenting,  170000",
+        "segregated-fit-paper, list-borders,  60000",
         "pooled,         fragmenting,  170000",
         "pooled,         sawtooth,      60000",
         "pooled,         two-sizes,     60000",
@@ -75,7 +77,7 @@ class WorstCaseTest {
         assertTrue(full.allocate >= MOST_SEARCHED && full.allocate <= MOST_RECORDS + MOST_SEARCHED, full::toString);
     }
 
-    /** The region divided by the granule has 28 powers of two, or 41 Fibonacci numbers. */
+    /** The region divided by the granule has 28 powers of two, as one of two systems has, or 41 Fibonacci numbers. */
     @ParameterizedTest
     @CsvSource({
         "buddy-binary,    28, fragmenting,  170000",
@@ -83,6 +85,8 @@ class WorstCaseTest {
         "buddy-binary,    28, two-sizes,     60000",
         "buddy-binary,    28, list-borders,  60000",
         "buddy-binary,    28, equal-hashes,   6000",
+        "buddy-double,    28, fragmenting,  170000",
+        "buddy-double,    28, list-borders,  60000",
         "buddy-fibonacci, 41, fragmenting,  170000",
         "buddy-fibonacci, 41, sawtooth,      60000",
         "buddy-fibonacci, 41, two-sizes,     60000",

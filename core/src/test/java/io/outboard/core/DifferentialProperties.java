@@ -30,9 +30,14 @@ public abstract class DifferentialProperties {
      * @param blockBytes as {@link StrategyModelProperties#blockBytes}
      * @param coalesces as {@link StrategyModelProperties#coalesces}
      * @param searches as {@link StrategyModelProperties#searches}
+     * @param mayTakeLarger as {@link StrategyModelProperties#mayTakeLarger}
      */
     public record Subject(
-            StrategyProvider provider, LongBinaryOperator blockBytes, boolean coalesces, boolean searches) {}
+            StrategyProvider provider,
+            LongBinaryOperator blockBytes,
+            boolean coalesces,
+            boolean searches,
+            boolean mayTakeLarger) {}
 
     /**
      * Returns the strategies to compare.
@@ -49,7 +54,11 @@ public abstract class DifferentialProperties {
         final StrategyOptions options = StrategyOptions.DEFAULTS.withMaxBlocks(MAX_BLOCKS);
         for (final Subject subject : subjects(region, options)) {
             final StrategyModel model = new StrategyModel(
-                    subject.provider.create(region, options), subject.blockBytes, subject.coalesces, subject.searches);
+                    subject.provider.create(region, options),
+                    subject.blockBytes,
+                    subject.coalesces,
+                    subject.searches,
+                    subject.mayTakeLarger);
             int step = 0;
             for (final Operation operation : operations) {
                 try {

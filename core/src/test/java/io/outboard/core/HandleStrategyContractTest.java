@@ -171,7 +171,7 @@ public abstract class HandleStrategyContractTest extends StrategyContractTest {
         strategy.freeByHandle(first);
         strategy.freeByHandle(third);
 
-        final long whole = strategy.allocateByHandle(64 * GRANULE);
+        final long whole = strategy.allocateByHandle(largestFreeBytes(strategy));
 
         for (final long stale : new long[] {first, second, third}) {
             if (stale != whole) {

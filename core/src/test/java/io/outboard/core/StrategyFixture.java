@@ -93,6 +93,14 @@ abstract class StrategyFixture {
         return searches() ? freeBytes : Long.highestOneBit(freeBytes / granuleBytes()) * granuleBytes();
     }
 
+    /**
+     * Tells whether a request may be served by a block of the next size, where no block of its own is free.
+     * @return true for buddies of two systems
+     */
+    protected boolean mayTakeLarger() {
+        return false;
+    }
+
     /** Skips a test that needs all free neighbours to merge, where they don't. */
     final void assumeCoalesces() {
         assumeTrue(coalesces(), "not all free neighbours merge");

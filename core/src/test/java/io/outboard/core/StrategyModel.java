@@ -28,6 +28,7 @@ final class StrategyModel {
     private final LongBinaryOperator blockBytes;
     private final boolean coalesces;
     private final boolean searches;
+    private final boolean mayTakeLarger;
     private final long granuleBytes;
     private final long regionAddress;
     private final long wholeBytes;
@@ -57,16 +58,19 @@ final class StrategyModel {
      * @param blockBytes the size of the block that serves a request, from the requested size and the granule
      * @param coalesces whether any two free neighbours merge
      * @param searches whether a request is granted wherever it fits, as {@link StrategyFixture#searches}
+     * @param mayTakeLarger whether a block may be of the next size, as {@link StrategyFixture#mayTakeLarger}
      */
     StrategyModel(
             final Strategy strategy,
             final LongBinaryOperator blockBytes,
             final boolean coalesces,
-            final boolean searches) {
+            final boolean searches,
+            final boolean mayTakeLarger) {
         this.strategy = strategy;
         this.blockBytes = blockBytes;
         this.coalesces = coalesces;
         this.searches = searches;
+        this.mayTakeLarger = mayTakeLarger;
         granuleBytes = strategy.granuleBytes();
         regionAddress = strategy.region().address();
         wholeBytes = strategy.region().sizeBytes() & -granuleBytes;
@@ -119,7 +123,9 @@ final class StrategyModel {
             check();
         }
         assertEquals(blocksAtFirst, Block.of(strategy), "blocks after the last free");
-        if (blockBytes(wholeBytes) == wholeBytes && (searches || Long.bitCount(wholeBytes / granuleBytes) == 1)) {
+        if (blocksAtFirst.size() == 1
+                && blockBytes(wholeBytes) == wholeBytes
+                && (searches || Long.bitCount(wholeBytes / granuleBytes) == 1)) {
             assertEquals(regionAddress, strategy.allocate(wholeBytes), "address of the whole region");
             strategy.free(regionAddress);
             check();
@@ -172,10 +178,17 @@ final class StrategyModel {
         final long largestBytes = Statistics.of(strategy).largestFreeBlockBytes();
         final long address = aligned ? strategy.allocate(sizeBytes, alignmentBytes) : strategy.allocate(sizeBytes);
         if (checkPlace(address, sizeBytes, alignmentBytes, aligned, largestBytes)) {
-            final long roundedBytes = blockBytes(sizeBytes);
-            assertEquals(roundedBytes, strategy.sizeOf(address), "sizeOf");
-            live.put(address, roundedBytes);
+            live.put(address, checkedBytes(strategy.sizeOf(address), sizeBytes));
         }
+    }
+
+    /** Checks and returns the size of a new block. */
+    private long checkedBytes(final long actualBytes, final long sizeBytes) {
+        final long roundedBytes = blockBytes(sizeBytes);
+        if (!mayTakeLarger || actualBytes != blockBytes(roundedBytes + 1)) {
+            assertEquals(roundedBytes, actualBytes, "size");
+        }
+        return actualBytes;
     }
 
     /** Returns the strategy as one with handles, which it is, since a handle names one of its blocks. */
@@ -188,9 +201,7 @@ final class StrategyModel {
         final long handle = handled.allocateByHandle(sizeBytes);
         final long address = handle == Strategy.NO_SPACE ? Strategy.NO_SPACE : handled.addressOf(handle);
         if (checkPlace(address, sizeBytes, 1, false, largestBytes)) {
-            final long roundedBytes = blockBytes(sizeBytes);
-            assertEquals(roundedBytes, handled.sizeByHandle(handle), "sizeByHandle");
-            live.put(address, roundedBytes);
+            live.put(address, checkedBytes(handled.sizeByHandle(handle), sizeBytes));
             named(address, handle);
         }
     }

@@ -68,6 +68,14 @@ public abstract class StrategyModelProperties {
         return true;
     }
 
+    /**
+     * Tells what {@link StrategyFixture#mayTakeLarger} does.
+     * @return true for buddies of two systems
+     */
+    protected boolean mayTakeLarger() {
+        return false;
+    }
+
     @Property(tries = 1000, edgeCases = EdgeCasesMode.NONE)
     void shouldBehaveAsItsModelInTinyRegions(
             @ForAll("tinyRegions") final Shape shape, @ForAll("operations") final List<Operation> operations) {
@@ -110,7 +118,8 @@ public abstract class StrategyModelProperties {
     private StrategyModel model(final Shape shape, final int maxBlocks) {
         final StrategyOptions options =
                 new StrategyOptions(1L << shape.granuleLog2, maxBlocks).growing(shape.firstBlocks);
-        return new StrategyModel(create(shape.region(), options), this::blockBytes, coalesces(), searches());
+        return new StrategyModel(
+                create(shape.region(), options), this::blockBytes, coalesces(), searches(), mayTakeLarger());
     }
 
     private static void compare(final StrategyModel model, final List<Operation> operations) {

@@ -25,7 +25,7 @@ import io.outboard.core.StrategyOptions;
  */
 public final class BinaryBuddyStrategy extends BuddyStrategy {
 
-    static final BuddyClasses CLASSES = new BuddyClasses(1);
+    static final BuddyClasses CLASSES = new BuddyClasses(1, 1);
 
     /**
      * Makes a strategy over a region, all of it free.

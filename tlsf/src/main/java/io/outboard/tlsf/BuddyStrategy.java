@@ -22,10 +22,11 @@ import io.outboard.core.StrategyOptions;
  * <ol>
  *   <li><b>allocate</b> takes the block freed last of the smallest class that suffices and isn't empty. While it is of
  *       another class than the request's, it is split, and the smaller part that suffices goes on, the left of two
- *       equals.
+ *       equals. Where there are two systems and the request's own has no such block, the request is one of the next
+ *       class, which is of the other system.
  *   <li><b>free</b> merges the block with its buddy, and what that makes with its buddy, up to the root, as long as the
  *       buddy is free and whole.
- *   <li><b>trim</b> splits, and keeps the left part: every smaller class is reached in this way.
+ *   <li><b>trim</b> splits, and keeps the left part: every smaller class of the system is reached in this way.
  *   <li><b>extend</b> goes up the path and joins right buddies, all free and whole, or does nothing.
  * </ol>
  *
@@ -88,29 +89,38 @@ abstract class BuddyStrategy extends TableStrategy {
 
     @Override
     protected final long place(final long size) {
-        final int wanted = classes.holding(size);
-        final long lists = nonEmpty & (-1L << wanted);
+        int wanted = classes.holding(size);
+        long lists = nonEmpty & classes.sources(wanted);
         if (lists == 0) {
-            return NO_SPACE;
+            wanted = classes.substitute(wanted);
+            lists = nonEmpty & classes.sources(wanted);
+            if (lists == 0) {
+                return NO_SPACE;
+            }
         }
         final int list = Long.numberOfTrailingZeros(lists);
-        final int block = table.next(table.head(list));
-        return take(block, findPath(list, wanted, smallestPart(list, wanted)));
+        return take(table.next(table.head(list)), findSmallest(list, wanted), size);
     }
 
     @Override
     protected final long placeAligned(final long size, final long alignmentMask) {
-        final int wanted = classes.holding(size);
+        final int own = classes.holding(size);
+        final int other = classes.substitute(own);
+        final long start = placeAligned(own, size, alignmentMask);
+        return start != NO_SPACE || other == own ? start : placeAligned(other, size, alignmentMask);
+    }
+
+    private long placeAligned(final int wanted, final long size, final long alignmentMask) {
         int steps = 0;
-        for (long lists = nonEmpty & (-1L << wanted); lists != 0; lists &= lists - 1) {
+        for (long lists = nonEmpty & classes.sources(wanted); lists != 0; lists &= lists - 1) {
             final int list = Long.numberOfTrailingZeros(lists);
             final int head = table.head(list);
             for (int block = table.next(head); block != head; block = table.next(block)) {
                 long offset = padding(start(block), alignmentMask);
-                while (offset + size <= classes.size(list) && steps < SEARCH_STEPS) {
+                while (offset + classes.size(wanted) <= classes.size(list) && steps < SEARCH_STEPS) {
                     final int length = findPath(list, wanted, offset);
                     if (length >= 0) {
-                        return take(block, length);
+                        return take(block, length, size);
                     }
                     offset += alignmentMask + 1;
                     steps++;
@@ -163,19 +173,26 @@ abstract class BuddyStrategy extends TableStrategy {
 
     @Override
     protected final void shrink(final int start, final long size, final long newSize) {
-        final int length = findPath(classes.holding(size), classes.holding(newSize), 0);
+        final int from = classes.holding(size);
+        final int kept = classes.holdingWithin(from, newSize);
+        final int length = findPath(from, kept, 0);
         checkRoomFor(length);
         split(table.find(start), length);
+        addFree(newSize - classes.size(kept));
     }
 
     @Override
     protected final boolean grow(final int start, final long size, final long newSize) {
         final int block = table.find(start);
-        int length = findPathFromRoot(start, classes.holding(size));
+        int sizeClass = classes.holding(size);
+        int length = findPathFromRoot(start, sizeClass);
         int end = table.after(block);
-        for (int sizeClass = classes.holding(size); classes.size(sizeClass) < newSize; sizeClass++) {
-            // A left buddy's parent is of the next class, so what is joined has every class up to the new one in turn.
-            if (length == 0 || (path[--length] & 1) != 0 || !isFree(end, classes.right(sizeClass + 1))) {
+        while (classes.size(sizeClass) < newSize) {
+            if (length == 0 || (path[--length] & 1) != 0) {
+                return false;
+            }
+            sizeClass = path[length] >>> 1;
+            if (!isFree(end, classes.right(sizeClass))) {
                 return false;
             }
             end = table.after(end);
@@ -185,7 +202,8 @@ abstract class BuddyStrategy extends TableStrategy {
             table.join(block, table.after(buddy));
             table.discard(buddy);
         }
-        table.setRange(block, start, (int) newSize);
+        table.setRange(block, start, (int) classes.size(sizeClass));
+        addFree(newSize - classes.size(sizeClass));
         return true;
     }
 
@@ -194,12 +212,13 @@ abstract class BuddyStrategy extends TableStrategy {
         return table.hostBytes() + 2 * ARRAY_HEADER_BYTES + (long) Integer.BYTES * (roots.length + path.length);
     }
 
-    /** Takes the part of a free block at the end of a path. */
-    private long take(final int block, final int length) {
+    /** Takes the part of a free block at the end of a path, for a request whose size the caller counts as taken. */
+    private long take(final int block, final int length, final long size) {
         checkRoomFor(length);
         remove(block);
         final int part = split(block, length);
         table.enter(part);
+        addFree(size - size(part));
         return start(part);
     }
 
@@ -226,17 +245,20 @@ abstract class BuddyStrategy extends TableStrategy {
     }
 
     /**
-     * Computes where in a block the part begins that is left when the smaller part that suffices is split again and
-     * again.
+     * Finds the path to the part that is left when the smaller part that suffices is split again and again, and answers
+     * its length.
      */
-    private long smallestPart(final int sizeClass, final int wanted) {
-        long offset = 0;
-        int parent = sizeClass;
-        while (classes.right(parent) >= wanted && classes.right(parent) < classes.left(parent)) {
-            offset += classes.size(classes.left(parent));
-            parent = classes.right(parent);
+    private int findSmallest(final int from, final int wanted) {
+        int length = 0;
+        int sizeClass = from;
+        while (sizeClass > wanted) {
+            final int left = classes.left(sizeClass);
+            final int right = classes.right(sizeClass);
+            final boolean isRight = right >= wanted && right < left;
+            path[length++] = isRight ? 2 * sizeClass + 1 : 2 * sizeClass;
+            sizeClass = isRight ? right : left;
         }
-        return offset;
+        return length;
     }
 
     private int findPathFromRoot(final int start, final int wanted) {

@@ -29,7 +29,7 @@ import io.outboard.core.StrategyOptions;
  */
 public final class FibonacciBuddyStrategy extends BuddyStrategy {
 
-    static final BuddyClasses CLASSES = new BuddyClasses(2);
+    static final BuddyClasses CLASSES = new BuddyClasses(1, 2);
 
     /**
      * Makes a strategy over a region, all of it free.

@@ -55,7 +55,13 @@ public final class TlsfStrategies implements StrategyModule {
                         "buddies of Fibonacci sizes: allocate and free in O(log region); Hirschberg 1973, "
                                 + "Bell et al. 2024, II-C",
                         FibonacciBuddyStrategy::new,
-                        FibonacciBuddyStrategy.CLASSES));
+                        FibonacciBuddyStrategy.CLASSES),
+                new Buddies(
+                        "buddy-double",
+                        "two systems of binary buddies, of sizes 2^k and 3 * 2^k: allocate and free in O(log region); "
+                                + "Wise 1978, Bell et al. 2024, II-C",
+                        DoubleBuddyStrategy::new,
+                        DoubleBuddyStrategy.CLASSES));
     }
 
     @Override

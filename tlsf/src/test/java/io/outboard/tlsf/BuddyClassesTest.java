@@ -9,12 +9,13 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class BuddyClassesTest {
 
-    private static final BuddyClasses BINARY = new BuddyClasses(1);
-    private static final BuddyClasses FIBONACCI = new BuddyClasses(2);
+    private static final BuddyClasses BINARY = new BuddyClasses(1, 1);
+    private static final BuddyClasses FIBONACCI = new BuddyClasses(1, 2);
+    private static final BuddyClasses DOUBLE = new BuddyClasses(2, 2);
 
     @Test
     void shouldDoubleFromClassToClass() {
@@ -36,9 +37,9 @@ class BuddyClassesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 2})
-    void shouldSplitEveryClassButTheFirstIntoTwoThatAddUp(final int step) {
-        final BuddyClasses classes = new BuddyClasses(step);
+    @CsvSource({"1, 1", "1, 2", "2, 2"})
+    void shouldSplitEveryClassButTheFirstIntoTwoThatAddUp(final int systems, final int step) {
+        final BuddyClasses classes = new BuddyClasses(systems, step);
 
         for (int sizeClass = 1; sizeClass < classes.count(); sizeClass++) {
             final int left = classes.left(sizeClass);
@@ -49,9 +50,9 @@ class BuddyClassesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 2})
-    void shouldHoldEverySmallSizeInTheSmallestClassThatSuffices(final int step) {
-        final BuddyClasses classes = new BuddyClasses(step);
+    @CsvSource({"1, 1", "1, 2", "2, 2"})
+    void shouldHoldEverySmallSizeInTheSmallestClassThatSuffices(final int systems, final int step) {
+        final BuddyClasses classes = new BuddyClasses(systems, step);
 
         for (long size = 1; size <= 1 << 20; size++) {
             assertHolding(classes, size);
@@ -59,9 +60,9 @@ class BuddyClassesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 2})
-    void shouldHoldSizesAroundEveryClassAndPowerOfTwo(final int step) {
-        final BuddyClasses classes = new BuddyClasses(step);
+    @CsvSource({"1, 1", "1, 2", "2, 2"})
+    void shouldHoldSizesAroundEveryClassAndPowerOfTwo(final int systems, final int step) {
+        final BuddyClasses classes = new BuddyClasses(systems, step);
         final LongStream bounds = LongStream.concat(
                 Arrays.stream(sizes(classes)), LongStream.rangeClosed(0, 32).map(log2 -> 1L << log2));
 
@@ -72,9 +73,9 @@ class BuddyClassesTest {
 
     /** A request that no region can serve has a block size, too; a request of that block size must have the same. */
     @ParameterizedTest
-    @ValueSource(ints = {1, 2})
-    void shouldHoldEveryClassInItself(final int step) {
-        final BuddyClasses classes = new BuddyClasses(step);
+    @CsvSource({"1, 1", "1, 2", "2, 2"})
+    void shouldHoldEveryClassInItself(final int systems, final int step) {
+        final BuddyClasses classes = new BuddyClasses(systems, step);
 
         for (int sizeClass = 0; sizeClass < classes.count(); sizeClass++) {
             assertEquals(sizeClass, classes.holding(classes.size(sizeClass)));
@@ -106,9 +107,9 @@ class BuddyClassesTest {
 
     /** By Zeckendorf's theorem, no two of the classes are neighbours. With powers of two, no class comes twice. */
     @ParameterizedTest
-    @ValueSource(ints = {1, 2})
-    void shouldDivideEverySmallRegionIntoDifferentClasses(final int step) {
-        final BuddyClasses classes = new BuddyClasses(step);
+    @CsvSource({"1, 1", "1, 2"})
+    void shouldDivideEverySmallRegionIntoDifferentClasses(final int systems, final int step) {
+        final BuddyClasses classes = new BuddyClasses(systems, step);
 
         for (long granules = 1; granules <= 10_000; granules++) {
             final int[] roots = classes.roots(granules);
@@ -116,6 +117,47 @@ class BuddyClassesTest {
             for (int i = 1; i < roots.length; i++) {
                 assertTrue(roots[i] <= roots[i - 1] - step, "a region of " + granules);
             }
+        }
+    }
+
+    @Test
+    void shouldAlternateBetweenTwoSystems() {
+        final long[] expected = LongStream.concat(
+                        LongStream.of(1),
+                        LongStream.rangeClosed(1, 32).flatMap(log2 -> LongStream.of(1L << log2, 3L << (log2 - 1))))
+                .limit(64)
+                .toArray();
+
+        assertArrayEquals(expected, sizes(DOUBLE));
+    }
+
+    @Test
+    void shouldGiveEachOfTwoSystemsHalfOfARegion() {
+        assertArrayEquals(new long[] {8, 4, 2, 1}, rootSizes(DOUBLE, 15));
+        assertArrayEquals(new long[] {8, 6, 2}, rootSizes(DOUBLE, 16));
+        assertArrayEquals(new long[] {512, 384, 96, 24, 6, 2}, rootSizes(DOUBLE, 1024));
+        for (long granules = 16; granules <= 10_000; granules++) {
+            final long[] roots = rootSizes(DOUBLE, granules);
+            assertEquals(granules, Arrays.stream(roots).sum());
+            assertEquals(
+                    granules / 6 * 3,
+                    Arrays.stream(roots).filter(size -> size % 3 == 0).sum());
+            assertEquals(roots.length, Arrays.stream(roots).distinct().count());
+        }
+    }
+
+    @Test
+    void shouldSplitABlockOffTheClassesOfItsSystemAlone() {
+        final int six = DOUBLE.holding(6);
+        final int eight = DOUBLE.holding(8);
+        for (int sizeClass = 0; sizeClass < DOUBLE.count(); sizeClass++) {
+            final long size = DOUBLE.size(sizeClass);
+            assertEquals(size >= 6 && size % 3 == 0, (DOUBLE.sources(six) >>> sizeClass & 1) != 0, size + " to 6");
+            assertEquals(size >= 8 && size % 3 != 0, (DOUBLE.sources(eight) >>> sizeClass & 1) != 0, size + " to 8");
+            assertEquals(1, DOUBLE.sources(0) >>> sizeClass & 1, size + " to 1");
+        }
+        for (int sizeClass = 0; sizeClass < FIBONACCI.count(); sizeClass++) {
+            assertEquals(sizeClass >= 5 ? 1 : 0, FIBONACCI.sources(5) >>> sizeClass & 1);
         }
     }
 

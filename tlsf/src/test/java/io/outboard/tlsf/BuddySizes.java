@@ -23,4 +23,10 @@ final class BuddySizes {
         }
         return blockBytes;
     }
+
+    static long ofTwoSystems(final long sizeBytes, final long granuleBytes) {
+        final long first = binary(sizeBytes, granuleBytes);
+        final long second = binary(sizeBytes, 3 * granuleBytes);
+        return Math.min(first, second);
+    }
 }

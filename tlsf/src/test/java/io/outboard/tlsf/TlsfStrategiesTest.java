@@ -33,6 +33,7 @@ class TlsfStrategiesTest {
         assertEquals(
                 List.of(
                         "buddy-binary",
+                        "buddy-double",
                         "buddy-fibonacci",
                         "pooled",
                         "segregated-fit",
@@ -48,8 +49,8 @@ class TlsfStrategiesTest {
                 assertThrows(IllegalArgumentException.class, () -> Strategies.named("tslf"));
 
         assertEquals(
-                "strategy=tslf must be one of: buddy-binary, buddy-fibonacci, pooled, segregated-fit, "
-                        + "segregated-fit-paper, tlsf, tlsf-frugal",
+                "strategy=tslf must be one of: buddy-binary, buddy-double, buddy-fibonacci, pooled, "
+                        + "segregated-fit, segregated-fit-paper, tlsf, tlsf-frugal",
                 thrown.getMessage());
     }
 
@@ -61,6 +62,7 @@ class TlsfStrategiesTest {
         "segregated-fit-paper, io.outboard.tlsf.PaperSegregatedFitStrategy, 3, true",
         "pooled, io.outboard.tlsf.PooledStrategy, 3, true",
         "buddy-binary, io.outboard.tlsf.BinaryBuddyStrategy, 4, false",
+        "buddy-double, io.outboard.tlsf.DoubleBuddyStrategy, 3, false",
         "buddy-fibonacci, io.outboard.tlsf.FibonacciBuddyStrategy, 3, false"
     })
     void shouldMakeAStrategyByName(

@@ -36,9 +36,11 @@ public class StrategyBenchmark {
     @Param({
         "tlsf",
         "segregated-fit",
+        "segregated-fit-paper",
         "pooled",
         "buddy-binary",
         "buddy-fibonacci",
+        "buddy-double",
         "bitmask",
         "hal-first-fit",
         "hal-next-fit",

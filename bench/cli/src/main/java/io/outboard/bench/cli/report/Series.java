@@ -34,6 +34,7 @@ public record Series(String name, String colour, String dash, boolean hidden) {
             Map.entry("tlsf-frugal", 7),
             Map.entry("pooled", 8),
             Map.entry("buddy-fibonacci", 9),
+            Map.entry("buddy-double", 15),
             Map.entry("tlsf facade", 11),
             Map.entry("tlsf facade, STRICT", 11),
             Map.entry("tlsf pool", 12),

@@ -1,17 +1,24 @@
 package io.outboard.bench.measure.check;
 
 import java.util.Arrays;
+import java.util.function.LongPredicate;
+import java.util.stream.IntStream;
 
 /**
  * The class reads the blocks of a region as the leaves of a row of buddy trees, and finds two faults: a block that is
  * no node of a tree, and two buddies that are both free and undivided. The first tree is the largest that fits into the
- * region, the second is the largest that fits behind the first, and so on. Confined to one thread.
+ * region, the second is the largest that fits behind the first, and so on. Of two systems, each divides half of the
+ * region like this, but for what isn't a multiple of three, and the trees of both come in the order of their sizes. Confined to one thread.
  */
 final class BuddyTree {
 
+    /** The granules from which on two systems divide a region. */
+    private static final long LEAST_DIVIDED = 16;
+
+    private final int systems;
     private final int step;
     private final long[] classSizes;
-    private final long granules;
+    private final int[] roots;
 
     private long[] starts = new long[0];
     private long[] sizes = new long[0];
@@ -20,20 +27,44 @@ final class BuddyTree {
     private int at;
 
     /**
-     * {@code step} is the number of size classes between a block and its right half; the left half is always one class
-     * below the block.
+     * {@code step} is the number of size classes between a block and its right half; the left half is one class below
+     * the block, or, if its size is in the second of two systems or above, {@code systems} classes.
      */
-    BuddyTree(final int step, final long granules) {
+    BuddyTree(final int systems, final int step, final long granules) {
+        this.systems = systems;
         this.step = step;
-        this.granules = granules;
-        final long[] all = new long[Long.SIZE];
+        final long[] all = new long[Long.SIZE + 1];
         all[0] = 1;
         int last = 0;
         while (all[last] <= granules) {
             last++;
-            all[last] = all[last - 1] + all[Math.max(0, last - step)];
+            all[last] = all[left(last)] + all[Math.max(0, last - step)];
         }
         classSizes = Arrays.copyOf(all, last);
+        final long ofSecond = systems == 1 || granules < LEAST_DIVIDED ? 0 : granules / 2 - granules / 2 % 3;
+        roots = IntStream.concat(
+                        rootsOf(granules - ofSecond, size -> systems == 1 || size % 3 != 0),
+                        rootsOf(ofSecond, size -> size % 3 == 0))
+                .map(root -> -root)
+                .sorted()
+                .map(root -> -root)
+                .toArray();
+    }
+
+    private int left(final int sizeClass) {
+        return sizeClass <= 2 ? sizeClass - 1 : sizeClass - systems;
+    }
+
+    private IntStream rootsOf(final long granules, final LongPredicate isSize) {
+        final IntStream.Builder found = IntStream.builder();
+        long left = granules;
+        for (int root = classSizes.length - 1; root >= 0; root--) {
+            if (classSizes[root] <= left && isSize.test(classSizes[root])) {
+                found.add(root);
+                left -= classSizes[root];
+            }
+        }
+        return found.build();
     }
 
     /** Compares blocks with the trees, and throws if they don't agree. The arrays aren't kept. */
@@ -44,11 +75,9 @@ final class BuddyTree {
         count = blocks;
         at = 0;
         long start = 0;
-        for (int root = classSizes.length - 1; root >= 0; root--) {
-            if (classSizes[root] <= granules - start) {
-                isFreeNode(start, root);
-                start += classSizes[root];
-            }
+        for (final int root : roots) {
+            isFreeNode(start, root);
+            start += classSizes[root];
         }
     }
 
@@ -61,8 +90,8 @@ final class BuddyTree {
         if (sizes[at] == size) {
             return free[at++];
         }
-        final boolean left = isFreeNode(start, sizeClass - 1);
-        final boolean right = isFreeNode(start + classSizes[sizeClass - 1], Math.max(0, sizeClass - step));
+        final boolean left = isFreeNode(start, left(sizeClass));
+        final boolean right = isFreeNode(start + classSizes[left(sizeClass)], Math.max(0, sizeClass - step));
         if (left && right) {
             throw new ViolationException("both buddies at granule " + start + ", of " + size
                     + " granules together, are free and not merged");

@@ -126,7 +126,7 @@ final class CheckedStrategy {
             throw new ViolationException(
                     hex(answer) + " isn't aligned, for " + sizeBytes + " bytes aligned to " + alignmentBytes);
         }
-        final int slot = take((answer - address) >> granuleLog2, size, "allocate");
+        final int slot = take((answer - address) >> granuleLog2, sizeMade(size, name, heldAtOnce), "allocate");
         inUse.add(slot);
         if (heldAtOnce) {
             names.hold(slot, name);
@@ -136,6 +136,15 @@ final class CheckedStrategy {
         checkSize(slot);
         checkCounters();
         return true;
+    }
+
+    /** Asks the strategy only where there may be two answers: a wrong block has no size. */
+    private long sizeMade(final long size, final long name, final boolean isHandle) {
+        if (rules.buddySystems() == 1) {
+            return size;
+        }
+        final long actualBytes = isHandle ? names.handled().sizeByHandle(name) : strategy.sizeOf(name);
+        return rules.sizeMade(size, actualBytes >>> granuleLog2);
     }
 
     private long place(final long sizeBytes, final long alignmentBytes) {
@@ -231,7 +240,8 @@ final class CheckedStrategy {
         final long sizeBytes = strategy.sizeOf(start);
         final long oldBytes = bytes(model.size(slot));
         final boolean kept = sizeBytes == oldBytes && oldBytes <= rules.keptBytes();
-        if (!kept && sizeBytes != bytes(rules.blockSize(granulesFor(newSizeBytes)))) {
+        final long newSize = rules.blockSize(granulesFor(newSizeBytes));
+        if (!kept && sizeBytes != bytes(rules.sizeMade(newSize, sizeBytes >>> granuleLog2))) {
             throw new ViolationException(
                     "trim to " + newSizeBytes + " leaves " + sizeBytes + " bytes of " + describe(slot));
         }
@@ -274,7 +284,7 @@ final class CheckedStrategy {
         final boolean granted = strategy.extend(addressOf(model.start(slot)), newSizeBytes);
         note(granted ? 1 : 0);
         if (granted) {
-            resize(slot, newSize, "extend");
+            resize(slot, sizeMade(newSize, addressOf(model.start(slot)), false), "extend");
         } else if (newSize == size || (rules.merges() && newSize - size <= model.roomBehind(slot))) {
             throw new ViolationException("extend to " + newSizeBytes + " bytes isn't granted to " + describe(slot)
                     + " with " + model.roomBehind(slot) + " free granules behind it");

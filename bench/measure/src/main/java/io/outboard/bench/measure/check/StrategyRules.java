@@ -30,7 +30,9 @@ record StrategyRules(
         /** The sizes are 1, 2, 4, 8 and so on. */
         BINARY,
         /** The sizes are 1, 2, 3, 5, 8 and so on. */
-        FIBONACCI
+        FIBONACCI,
+        /** The sizes are 1, 2, 4, 8 and so on, and 3, 6, 12 and so on; the next one may serve, too. */
+        DOUBLE
     }
 
     /** The cases in which a strategy may answer that nothing fits. */
@@ -73,6 +75,8 @@ record StrategyRules(
                 new StrategyRules(Rounding.EVERY, true, Search.AMPLE, true, 0, UNLIMITED, UNLIMITED);
             case "buddy-binary" ->
                 new StrategyRules(Rounding.BINARY, false, Search.LARGEST, true, 0, UNLIMITED, UNLIMITED);
+            case "buddy-double" ->
+                new StrategyRules(Rounding.DOUBLE, false, Search.LARGEST, true, 0, UNLIMITED, UNLIMITED);
             case "buddy-fibonacci" ->
                 new StrategyRules(Rounding.FIBONACCI, false, Search.LARGEST, true, 0, UNLIMITED, UNLIMITED);
             case "pooled" ->
@@ -95,7 +99,13 @@ record StrategyRules(
             case FROM_TWO -> Math.max(2, size);
             case BINARY -> size <= 1 ? size : Long.highestOneBit(size - 1) << 1;
             case FIBONACCI -> fibonacciFrom(size);
+            case DOUBLE -> doubleFrom(size);
         };
+    }
+
+    /** Returns the size of a block that was made for a block size: that one, unless the block has the next. */
+    long sizeMade(final long blockSize, final long actualSize) {
+        return rounding == Rounding.DOUBLE && actualSize == blockSize(blockSize + 1) ? actualSize : blockSize;
     }
 
     /**
@@ -106,8 +116,18 @@ record StrategyRules(
         return switch (rounding) {
             case EVERY, FROM_TWO -> 0;
             case BINARY -> 1;
-            case FIBONACCI -> 2;
+            case FIBONACCI, DOUBLE -> 2;
         };
+    }
+
+    /** Returns the number of buddy systems that divide a region. */
+    int buddySystems() {
+        return rounding == Rounding.DOUBLE ? 2 : 1;
+    }
+
+    private static long doubleFrom(final long size) {
+        final long power = size <= 1 ? size : Long.highestOneBit(size - 1) << 1;
+        return power >= 4 && power / 4 * 3 >= size ? power / 4 * 3 : power;
     }
 
     private static long fibonacciFrom(final long size) {

@@ -30,7 +30,7 @@ final class WholeCheck {
         strategy = checked.strategy();
         rules = checked.rules();
         model = checked.model();
-        buddies = new BuddyTree(Math.max(1, rules.buddyStep()), model.granules());
+        buddies = new BuddyTree(rules.buddySystems(), Math.max(1, rules.buddyStep()), model.granules());
     }
 
     /** Throws if anything differs. */
