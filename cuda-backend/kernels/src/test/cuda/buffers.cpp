@@ -9,6 +9,7 @@
 //   full     The heap has nothing left now and then, but in buffers of other sizes.
 //   drained  The heap has nothing left, and a thread stops before or after another one has emptied the buffers.
 //   reused   What one thread has freed it gets again, without the allocator behind.
+//   parts    Warps allocate as in figure 3 of Huang et al. 2013.
 //
 // Each with weak- before it, too: loads may read what has been overwritten, where nothing that was acquired says otherwise.
 //
@@ -221,6 +222,77 @@ void reused() {
     require(reused > 50, "what was freed isn't kept, or isn't found");
 }
 
+// As in figure 3 of the paper, for a warp of four.
+constexpr size_t SIZES_OF_LANES[] = {56, 56, 40, 120};
+
+// An allocator behind CountedParts, which knows what was asked of it, and who got what of it.
+struct Asked {
+    static constexpr bool CAN_FREE = true;
+
+    static inline std::map<unsigned char*, size_t> blocks;
+    static inline std::map<unsigned char*, u32> lanes;  // by what they got
+
+    const void* shared() const {
+        return nullptr;
+    }
+
+    void* malloc(size_t bytes) {
+        unsigned char* const block = static_cast<unsigned char*>(driverMalloc(bytes));
+        blocks[block] = bytes;
+        return block;
+    }
+
+    void free(void* pointer) {
+        unsigned char* const block = static_cast<unsigned char*>(pointer);
+        const auto known = blocks.find(block);
+        require(known != blocks.end(), "freed what is no block, or twice");
+        const auto first = lanes.lower_bound(block);
+        const auto last = lanes.lower_bound(block + known->second);
+        const u32 sharers = static_cast<u32>(std::distance(first, last));
+        size_t sum = 8;
+        for (auto part = first; part != last; ++part) {
+            sum += (8 + SIZES_OF_LANES[part->second] + 15) / 16 * 16;
+        }
+        require(sharers != 1 || known->second == 16 + SIZES_OF_LANES[first->second], "a block for one has more than that");
+        require(sharers < 2 || known->second == sum, "a block has more than parts and headers");
+        require(sharers < WARP_LANES || known->second == 312, "a warp's block isn't that of figure 3");
+        lanes.erase(first, last);
+        blocks.erase(known);
+        driverFree(block);
+    }
+};
+
+// Threads that come together get parts of a block, with a header of 8 bytes each and one for the block; who comes alone, or asks
+// for much, gets a block of its own.
+void parts() {
+    lanesOfWarp = WARP_LANES;
+    together({[] {
+        CountedParts<Asked> allocator{};
+        allocator.free(allocator.malloc(SIZES_OF_LANES[0]));
+        require(fibers.accesses() == 0, "one who is alone counts parts");
+    }});
+    together(2 * WARP_LANES, [&](u32 thread) {
+        const u32 lane = thread % WARP_LANES;
+        CountedParts<Asked> allocator{};
+        for (u32 i = 0; i < 6; ++i) {
+            const bool asksForMuch = chance.below(8) == 0;
+            const size_t size = asksForMuch ? CountedParts<Asked>::LIMIT_BYTES + 1 + chance.below(100) : SIZES_OF_LANES[lane];
+            unsigned char* const mine = static_cast<unsigned char*>(allocator.malloc(size));
+            require(reinterpret_cast<uintptr_t>(mine) % 16 == 0, "a part isn't aligned");
+            if (asksForMuch) {
+                require(Asked::blocks[mine - 16] == size + 16, "a large request isn't alone");
+            } else {
+                Asked::lanes[mine] = lane;
+            }
+            std::memset(mine, static_cast<int>(thread), size);
+            fibers.pause();
+            require(std::all_of(mine, mine + size, [&](unsigned char each) { return each == thread; }), "parts overlap");
+            allocator.free(mine);
+        }
+    });
+    require(Asked::blocks.empty() && driverHeap.blocks == 0, "a block outlives its parts");
+}
+
 // Others put and take as if the one that stops were not there.
 void stalled() {
     detail::BlockQueue<DEPTH> queue = {};
@@ -255,6 +327,11 @@ void stalled() {
 void once(const std::string& name) {
     fibers.weak = name.rfind("weak-", 0) == 0;
     const std::string scenario = fibers.weak ? name.substr(5) : name;
+    if (scenario == "parts") {
+        Group::forgetAll();
+        parts();
+        return;
+    }
     if (scenario == "stalled" || scenario == "drained" || scenario == "reused") {
         scenario == "stalled" ? stalled() : scenario == "drained" ? drained() : reused();
         return;

@@ -134,7 +134,10 @@ void useBuffered() {
     useAny(
             [&](u32 heap, size_t size) { return allocator(heap).malloc(size); },
             [&](u32 heap, void* block) { allocator(heap).free(block); });
-    require(heaps[0]->counters->misuses + heaps[1]->counters->misuses == 0, "freed what was none");
+    for (u32 heap = 0; heap < HEAPS; ++heap) {
+        alone([&] { allocator(heap).allocator.drain(0, 1); });
+        requireWhole<BitMalloc>(heaps[heap], heaps[heap]->units / 4096 * 4096 * UNIT_BYTES);
+    }
 }
 
 void useArenas() {

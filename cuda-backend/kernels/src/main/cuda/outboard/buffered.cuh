@@ -1,5 +1,5 @@
 // Buffered: keeps some freed blocks of any allocator, by size, and hands them out again, so that most calls don't reach the
-// allocator behind (Huang et al. 2013, XMalloc, section 5.2). It serves one request a warp where Coalesced stands before it,
+// allocator behind (Huang et al. 2013, section 5.2). It serves one request a warp where Coalesced stands before it,
 // Coalesced<Buffered<CudaMalloc>>, as in the paper.
 //
 //     __device__ outboard::Buffers<> buffers;  // zeroes: ready for use
@@ -159,20 +159,6 @@ class Buffered {
         return buffers->queues[sizeClass][scaled(scatter(), QUEUES)];
     }
 
-    // All that is kept goes to the allocator behind.
-    OUTBOARD_SELDOM void drain() {
-        for (u32 i = 0; i < detail::SIZE_CLASSES * QUEUES; ++i) {
-            detail::BlockQueue<DEPTH>& queue = buffers->queues[i / QUEUES][i % QUEUES];
-            for (u32 j = 0; j < DEPTH; ++j) {
-                const u64 block = queue.take();
-                if (block == 0) {
-                    break;
-                }
-                allocator.free(reinterpret_cast<void*>(block));
-            }
-        }
-    }
-
     static OUTBOARD_DEVICE void* begin(void* block, u32 sizeClass) {
         if (block == nullptr) {
             return nullptr;
@@ -212,7 +198,7 @@ class Buffered {
         if (block != nullptr) {
             return block;
         }
-        drain();
+        drain(0, 1);
         // Also if there was nothing: another thread may have been faster.
         return begin(allocator.malloc(bytes + HEADER_BYTES), detail::NO_CLASS);
     }
@@ -225,6 +211,20 @@ class Buffered {
         const u32 sizeClass = *reinterpret_cast<const u32*>(block);
         if (sizeClass == detail::NO_CLASS || !anyQueue(sizeClass).put(reinterpret_cast<u64>(block))) {
             allocator.free(block);
+        }
+    }
+
+    // All that is kept goes to the allocator behind. Thread `index` of `count`, each with queues of its own.
+    OUTBOARD_SELDOM void drain(u32 index, u32 count) {
+        for (u32 i = index; i < detail::SIZE_CLASSES * QUEUES; i += count) {
+            detail::BlockQueue<DEPTH>& queue = buffers->queues[i / QUEUES][i % QUEUES];
+            for (u32 j = 0; j < DEPTH; ++j) {
+                const u64 block = queue.take();
+                if (block == 0) {
+                    break;
+                }
+                allocator.free(reinterpret_cast<void*>(block));
+            }
         }
     }
 };

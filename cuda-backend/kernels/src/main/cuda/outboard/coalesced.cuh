@@ -1,5 +1,5 @@
 // Requests of the threads of one warp, served by one (allocation coalescing: Huang et al. 2013, section 5.1). There the
-// memory comes back when the last of the threads frees its part; here each part is a chunk of its own.
+// memory comes back when the last of the threads frees its part, as with CountedParts; else here each part is a chunk of its own.
 #pragma once
 
 #include "heap.cuh"
@@ -79,10 +79,20 @@ struct Coalesced : Allocator {
 
 // One block for the requests of a warp, of an allocator whose blocks can't be freed in parts: it counts the parts in use, and
 // goes with the last (Huang et al. 2013, section 5.1: the header of the block and of its compartments).
+//
+//     | parts | header | caller's ... | header | caller's ... |
+//     0       8        16
+//
+// Headers have 8 bytes, as in the paper. What callers get is aligned to 16, so parts are rounded up to 16 with their headers,
+// where the paper has 8.
+//
+// A thread that asks alone, or for more than LIMIT_BYTES (the paper gives no number), has a block of its own, which needs no
+// count. Where a block for all isn't found, each thread asks for one of its own, too; in the paper all get nothing.
 template <class Allocator>
 struct CountedParts {
     static constexpr bool CAN_FREE = true;
-    static constexpr u32 HEADER_BYTES = 16;
+    static constexpr u32 HEADER_BYTES = 8;
+    static constexpr u32 ALIGNMENT = 16;
     static constexpr u32 LIMIT_BYTES = 32u << 10;
 
     Allocator allocator;
@@ -91,32 +101,46 @@ struct CountedParts {
         return allocator.shared();
     }
 
+    // So many bytes, aligned to 16; nullptr for 0 bytes, or if there are none.
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
         const Group group(shared());
-        // A part: its distance from the block, padded to 16 bytes, then the caller's.
-        const u32 size = bytes == 0 || bytes > LIMIT_BYTES ? 0 : static_cast<u32>((bytes + 15) & ~15ull) + HEADER_BYTES;
-        const u32 before = group.sumOfLowerRanks(size);
-        const u32 total = group.fromLast(before + size);
-        const u32 parts = group.fromLast(group.sumOfLowerRanks(size != 0) + (size != 0));
-        unsigned char* block = nullptr;
-        if (group.rank() == 0 && total != 0) {
-            block = allocate(total, parts);
+        if (group.size() > 1) {
+            const bool joins = bytes != 0 && bytes <= LIMIT_BYTES;
+            const u32 size = joins ? (static_cast<u32>(bytes) + HEADER_BYTES + ALIGNMENT - 1) & ~(ALIGNMENT - 1) : 0;
+            const u32 parts = countOf(group.lanesWhere(joins));
+            const u32 before = group.sumOfLowerRanks(size);
+            const u32 total = group.fromLast(before + size);
+            unsigned char* block = nullptr;
+            if (group.rank() == 0 && parts > 1) {
+                block = static_cast<unsigned char*>(allocator.malloc(HEADER_BYTES + total));
+                if (block != nullptr) {
+                    *reinterpret_cast<u32*>(block) = parts;
+                }
+            }
+            block = detail::fromFirst(group, block);
+            group.sync();  // the number of parts is written before one is freed
+            if (block != nullptr && joins) {
+                return part(block, 2 * HEADER_BYTES + before, 2 * HEADER_BYTES + before);
+            }
         }
-        block = detail::fromFirst(group, block);
-        group.sync();  // the number of parts is written before one is freed
-        if (block != nullptr && size != 0) {
-            return part(block, HEADER_BYTES + before);
+        if (bytes == 0 || bytes > ~static_cast<size_t>(0) - 4 * ALIGNMENT) {
+            return nullptr;
         }
-        block = bytes == 0 || bytes > ~0ull - 4 * HEADER_BYTES ? nullptr : allocate(bytes + HEADER_BYTES, 1);
-        return block == nullptr ? nullptr : part(block, HEADER_BYTES);
+        unsigned char* const block = static_cast<unsigned char*>(allocator.malloc(2 * HEADER_BYTES + bytes));
+        return block == nullptr ? nullptr : part(block, 2 * HEADER_BYTES, ALONE);
     }
 
     OUTBOARD_DEVICE void free(void* pointer) {
         if (pointer == nullptr) {
             return;
         }
-        unsigned char* const header = static_cast<unsigned char*>(pointer) - HEADER_BYTES;
-        unsigned char* const block = header - *reinterpret_cast<u32*>(header);
+        unsigned char* const caller = static_cast<unsigned char*>(pointer);
+        const u32 distance = *reinterpret_cast<const u32*>(caller - HEADER_BYTES);
+        if (distance == ALONE) {
+            allocator.free(caller - 2 * HEADER_BYTES);
+            return;
+        }
+        unsigned char* const block = caller - distance;
         // Release what this thread did with its part, acquire what the others did: the last one frees all.
         if (Atomic<u32>(*reinterpret_cast<u32*>(block)).fetch_sub(1, ACQ_REL) == 1) {
             allocator.free(block);
@@ -124,17 +148,12 @@ struct CountedParts {
     }
 
   private:
-    OUTBOARD_DEVICE unsigned char* allocate(size_t bytes, u32 parts) {
-        unsigned char* const block = static_cast<unsigned char*>(allocator.malloc(bytes + HEADER_BYTES));
-        if (block != nullptr) {
-            *reinterpret_cast<u32*>(block) = parts;
-        }
-        return block;
-    }
+    // In a header, in place of the distance from the block's begin: the block isn't shared.
+    static constexpr u32 ALONE = 0;
 
-    static OUTBOARD_DEVICE void* part(unsigned char* block, u32 distance) {
-        *reinterpret_cast<u32*>(block + distance) = distance;
-        return block + distance + HEADER_BYTES;
+    static OUTBOARD_DEVICE void* part(unsigned char* block, u32 distance, u32 header) {
+        *reinterpret_cast<u32*>(block + distance - HEADER_BYTES) = header;
+        return block + distance;
     }
 };
 

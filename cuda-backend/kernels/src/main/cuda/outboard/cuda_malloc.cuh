@@ -17,11 +17,11 @@ struct CudaMalloc {
     }
 
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
-        return ::malloc(bytes);
+        return driverMalloc(bytes);
     }
 
     OUTBOARD_DEVICE void free(void* pointer) {
-        ::free(pointer);
+        driverFree(pointer);
     }
 };
 

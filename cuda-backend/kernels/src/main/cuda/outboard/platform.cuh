@@ -197,6 +197,15 @@ OUTBOARD_DEVICE void releaseFence() {
     asm volatile("fence.acq_rel.gpu;" ::: "memory");
 }
 
+// CUDA's own allocator in kernels.
+OUTBOARD_DEVICE void* driverMalloc(size_t bytes) {
+    return ::malloc(bytes);
+}
+
+OUTBOARD_DEVICE void driverFree(void* pointer) {
+    ::free(pointer);
+}
+
 constexpr u32 WARP_LANES = 32;
 
 // What a thread does once it has found the heap to be another allocator's.

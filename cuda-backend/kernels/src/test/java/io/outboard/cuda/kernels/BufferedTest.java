@@ -31,6 +31,7 @@ class BufferedTest {
         "full, 400",
         "drained, 2000",
         "reused, 500",
+        "parts, 2000",
         "weak-mix, 2000",
         "weak-queue, 4000",
         "weak-stalled, 20000",
