@@ -15,9 +15,9 @@ export LC_ALL=C
 
 # Those that free chunks; of each there is a checked build too, which tells more wrong frees from right ones.
 CHUNKS='BitMalloc CMalloc CFMalloc CMMalloc CFMMalloc'
-ALLOCATORS="AtomicMalloc AWMalloc $CHUNKS CudaMalloc"
+ALLOCATORS="AtomicMalloc AWMalloc $CHUNKS CudaMalloc XMalloc"
 # Those that join a warp's requests anyway: coalesced, they are the same code. DevicePtx knows them, too.
-JOINING='AtomicMalloc AWMalloc BitMalloc'
+JOINING='AtomicMalloc AWMalloc BitMalloc XMalloc'
 # The oldest GPU that nvcc 13 knows, and an old version of PTX, which all drivers that JCuda works with can read. nvcc
 # writes its own version, whatever it uses; that the older one is enough, without hints that it doesn't know, is what ptxas
 # is asked.
@@ -129,6 +129,7 @@ list_program() {
 {
     list "$cuda/device_heap.cu" "$resources/ptx/device_heap.ptx.gz"
     list "$cuda/object_heap.cu" "$resources/ptx/object_heap.ptx.gz"
+    list "$cuda/xmalloc_heap.cu" "$resources/ptx/xmalloc_heap.ptx.gz"
     for allocator in $ALLOCATORS; do
         list_pair "$cuda/allocator.cu" "$resources/ptx/" "$allocator" .ptx.gz -rdc=true
     done
@@ -168,7 +169,7 @@ list_program() {
         list_program "$program" Soa -DOUTBOARD_ARRAYS=SOA
     done
     # A k-d tree's build: allocators as the paper has them, and two more. Not fused, so that a CPU comes to the same tree.
-    for allocator in $ALLOCATORS; do
+    for allocator in AtomicMalloc AWMalloc $CHUNKS CudaMalloc; do
         list_program kdtree "$allocator" -fmad=false "-DOUTBOARD_ALLOCATOR=outboard::$allocator"
     done
     list_program kdtree CFMMalloc-coalesced -fmad=false '-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::CFMMalloc>'

@@ -1,4 +1,5 @@
-// Buffered over BitMalloc on fibers: for each seed a heap with buffers, a few threads on it, and another order of their accesses.
+// Buffered over BitMalloc, and XMalloc, on fibers: for each seed a heap with buffers, a few threads on it, and another order of
+// their accesses.
 //
 //   buffers alone SCENARIO FIRST_SEED LAST_SEED
 //   buffers classes 0 0 0      which class each size has, without fibers
@@ -10,6 +11,7 @@
 //   drained  The heap has nothing left, and a thread stops before or after another one has emptied the buffers.
 //   reused   What one thread has freed it gets again, without the allocator behind.
 //   parts    Warps allocate as in figure 3 of Huang et al. 2013.
+//   xmalloc  Warps use XMalloc, and the driver's heap is full now and then.
 //
 // Each with weak- before it, too: loads may read what has been overwritten, where nothing that was acquired says otherwise.
 //
@@ -24,7 +26,7 @@
 
 #include "bit_heap.h"
 
-#include "outboard/buffered.cuh"
+#include "outboard/xmalloc.cuh"
 
 using namespace outboard;
 
@@ -293,6 +295,57 @@ void parts() {
     require(Asked::blocks.empty() && driverHeap.blocks == 0, "a block outlives its parts");
 }
 
+void xmalloc() {
+    alignas(256) static unsigned char memory[XMALLOC_BYTES];
+    Heap* const heap = reinterpret_cast<Heap*>(memory);
+    lanesOfWarp = WARP_LANES;
+    std::memset(memory, 0xA5, sizeof(memory));
+    xmcInit(heap, 1, 2);
+    xmcInit(heap, 0, 2);
+    require(std::all_of(heap->area, heap->area + sizeof(Buffers<16, 16>), [](unsigned char each) { return each == 0; }),
+            "the queues aren't empty at first");
+    driverHeap.limit = chance.below(2) == 0 ? 1 << 20 : 1 << (11 + chance.below(6));
+    const u64 frees = driverHeap.frees;
+    u32 served = 0;
+    std::map<u64*, u64> written;  // the last mark in each place
+    std::map<unsigned char*, size_t> alive;
+    together(2 * WARP_LANES, [&](u32 thread) {
+        std::vector<Block> mine;
+        for (u32 i = 0; i < 12; ++i) {
+            const size_t size = 8 + chance.below(1 + chance.below(700));
+            const u64 before = fibers.accesses();
+            const Block block = {static_cast<unsigned char*>(xmcMalloc(heap, size)), size, 100 * thread + i + 1};
+            require(fibers.accesses() - before < 1000000, "a call doesn't end soon");
+            if (block.bytes != nullptr) {
+                ++served;
+                require(reinterpret_cast<uintptr_t>(block.bytes) % 16 == 0, "a block isn't aligned");
+                const auto next = alive.lower_bound(block.bytes);
+                require(next == alive.end() || block.bytes + size <= next->first, "two blocks overlap");
+                require(next == alive.begin() || std::prev(next)->first + std::prev(next)->second <= block.bytes, "two blocks overlap");
+                alive[block.bytes] = size;
+                u64& mark = *reinterpret_cast<u64*>(block.bytes);
+                // Unless a header was written there since. What comes from the driver again is ordered by the driver.
+                const auto last = driverHeap.frees != frees ? written.end() : written.find(&mark);
+                require(last == written.end() || mark != last->second || Atomic<u64>(mark).load(RELAXED) == last->second,
+                        "what was done with the block before didn't happen before");
+                Atomic<u64>(mark).store(block.mark, RELAXED);
+                written[&mark] = block.mark;
+                mine.push_back(block);
+            }
+            while (!mine.empty() && (i == 11 || chance.below(3) == 0)) {
+                const Block last = mine.back();
+                mine.pop_back();
+                require(Atomic<u64>(*reinterpret_cast<u64*>(last.bytes)).load(RELAXED) == last.mark, "a block doesn't keep what was written");
+                alive.erase(last.bytes);
+                xmcFree(heap, last.bytes);
+            }
+        }
+    });
+    require(served != 0, "nothing is served");
+    alone([&] { XMalloc(heap).drain(0, 1); });
+    require(driverHeap.blocks == 0 && driverHeap.used == 0, "blocks aren't given back");
+}
+
 // Others put and take as if the one that stops were not there.
 void stalled() {
     detail::BlockQueue<DEPTH> queue = {};
@@ -327,9 +380,9 @@ void stalled() {
 void once(const std::string& name) {
     fibers.weak = name.rfind("weak-", 0) == 0;
     const std::string scenario = fibers.weak ? name.substr(5) : name;
-    if (scenario == "parts") {
+    if (scenario == "parts" || scenario == "xmalloc") {
         Group::forgetAll();
-        parts();
+        scenario == "parts" ? parts() : xmalloc();
         return;
     }
     if (scenario == "stalled" || scenario == "drained" || scenario == "reused") {

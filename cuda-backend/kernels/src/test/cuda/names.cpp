@@ -8,6 +8,7 @@
 #include "outboard/cf_malloc.cuh"
 #include "outboard/cfm_malloc.cuh"
 #include "outboard/cm_malloc.cuh"
+#include "outboard/xmalloc.cuh"
 
 using namespace outboard;
 

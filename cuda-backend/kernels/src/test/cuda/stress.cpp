@@ -60,8 +60,8 @@ void run(const Settings& settings, u32 lanes, const std::function<void(u32)>& bo
 }
 
 // Blocks of random sizes, kept for a while, in a heap that is full now and then.
-template <class A>
-void mixed(const Settings& settings, const TestHeap& heap, size_t most, const std::function<size_t()>& size) {
+template <class A, class SomeHeap>
+void mixed(const Settings& settings, const SomeHeap& heap, size_t most, const std::function<size_t()>& size) {
     run(settings, Traits<A>::LANES, [&](u32) {
         A allocator{heap.heap};
         std::vector<Block> blocks;
@@ -75,7 +75,9 @@ void mixed(const Settings& settings, const TestHeap& heap, size_t most, const st
                 const size_t bytes = size();
                 void* const pointer = allocator.malloc(bytes);
                 if (pointer != nullptr) {
-                    require(settings, allocator.chunkBytes(pointer) >= bytes, "a chunk is too small");
+                    if constexpr (!IS_XMALLOC<A>) {
+                        require(settings, allocator.chunkBytes(pointer) >= bytes, "a chunk is too small");
+                    }
                     blocks.push_back(filled(settings, pointer, bytes));
                 }
             }
@@ -90,6 +92,11 @@ void mixed(const Settings& settings, const TestHeap& heap, size_t most, const st
 
 template <class A>
 void mix(const Settings& settings) {
+    if constexpr (IS_XMALLOC<A>) {
+        const TestQueues queues(1 << 20);
+        mixed<A>(settings, queues, 40, randomSize);
+        return;
+    }
     for (const u32 fragmentation : {256u, 512u}) {
         const u32 flags = flagsOf<A>() | FLAG_TRACK;
         const TestHeap heap(1 << 19, multiprocessorsOf<A>(), fragmentation, flags, {SPLIT_BINARY_HEAP, 512, 0});
@@ -102,6 +109,12 @@ template <class A>
 void narrow(const Settings& settings) {
     Settings own = settings;
     own.stalls *= 8;
+    if constexpr (IS_XMALLOC<A>) {
+        // A few blocks of a few classes: queues are emptied all the time.
+        const TestQueues queues(4 << 10);
+        mixed<A>(own, queues, 2, [] { return 1 + self.next() % 500; });
+        return;
+    }
     const u64 more = USES_BITS<A> ? 2048 : 0;  // of tables
     for (const u64 bytes : {LEAST_HEAP_BYTES, LEAST_HEAP_BYTES + more}) {
         const TestHeap heap(bytes, multiprocessorsOf<A>(), 256, flagsOf<A>(), {SPLIT_UNIFORM, 16, 0});
@@ -430,34 +443,46 @@ void together(const Settings& settings) {
     require(settings, accesses * 4 < alone * 3, "requests of one warp aren't joined");
 }
 
-// An allocator that is given another's heap stops before it does anything with it. In a process of its own.
+// In a process of its own.
+template <class A>
+void requireStop(const Settings& settings, Heap* heap, bool stops) {
+    for (const bool frees : {false, true}) {
+        if (frees && !A::CAN_FREE) {
+            continue;
+        }
+        const pid_t child = fork();
+        if (child == 0) {
+            A allocator{heap};
+            void* const block = frees ? heap->address(0) : allocator.malloc(16);
+            allocator.free(block);
+            _exit(block != nullptr ? 0 : 1);
+        }
+        int status = 0;
+        require(settings, child > 0 && waitpid(child, &status, 0) == child, "no process to try it in");
+        const bool stopped = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+        require(settings, stopped == stops, "another allocator's heap is taken for its own");
+    }
+}
+
+// An allocator that is given another's heap stops before it does anything with it.
 template <class A>
 void foreign(const Settings& settings) {
     for (const u32 flags : {FLAG_BUMP, FLAG_START_BITS, 0u, FLAG_FREE_BITS, FLAG_FREE_BITS | FLAG_START_BITS}) {
         const TestHeap heap(1 << 20, 1, 256, flags, {SPLIT_NONE, 0, 0});
-        for (const bool frees : {false, true}) {
-            if (frees && !A::CAN_FREE) {
-                continue;
-            }
-            const pid_t child = fork();
-            if (child == 0) {
-                A allocator{heap.heap};
-                void* const block = frees ? heap.heap->address(0) : allocator.malloc(16);
-                allocator.free(block);
-                _exit(block != nullptr ? 0 : 1);
-            }
-            int status = 0;
-            require(settings, child > 0 && waitpid(child, &status, 0) == child, "no process to try it in");
-            const bool stopped = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
-            require(settings, stopped == (flags != flagsOf<A>()), "another allocator's heap is taken for its own");
-        }
+        requireStop<A>(settings, heap.heap, flags != flagsOf<A>());
+    }
+    if constexpr (!IS_XMALLOC<A>) {
+        const TestQueues queues(0);
+        requireStop<A>(settings, queues.heap, true);
     }
 }
 
 template <class A>
 int scenario(const std::string& name, const Settings& settings) {
     std::vector<std::pair<std::string, void (*)(const Settings&)>> scenarios;
-    if constexpr (A::CAN_FREE) {
+    if constexpr (IS_XMALLOC<A>) {
+        scenarios = {{"mix", mix<A>}, {"narrow", narrow<A>}, {"foreign", foreign<A>}};
+    } else if constexpr (A::CAN_FREE) {
         scenarios = {
                 {"mix", mix<A>},         {"narrow", narrow<A>}, {"exact", exact<A>},       {"room", room<A>},
                 {"exhaust", exhaust<A>}, {"misuse", misuse<A>}, {"careless", careless<A>}, {"large", large<A>},
@@ -507,6 +532,7 @@ int main(int argc, char** argv) {
     OUTBOARD_RUN(CMMalloc)
     OUTBOARD_RUN(CFMMalloc)
     OUTBOARD_RUN(BitMalloc)
+    OUTBOARD_RUN(XMalloc)
 #undef OUTBOARD_RUN
     std::printf("allocator=%s must be one of the paper's names, or with -coalesced\n", allocator.c_str());
     return 2;

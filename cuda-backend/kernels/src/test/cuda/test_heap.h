@@ -24,6 +24,7 @@
 #include "outboard/cm_malloc.cuh"
 #include "outboard/heap_scan.cuh"
 #include "outboard/heap_setup.cuh"
+#include "outboard/xmalloc.cuh"
 
 #include "bit_promise.h"
 
@@ -142,6 +143,24 @@ class TestHeap {
     }
 };
 
+// XMalloc's: its blocks are the driver's, of which there are so many bytes.
+class TestQueues {
+    alignas(256) unsigned char memory[XMALLOC_BYTES];
+
+  public:
+    Heap* const heap = reinterpret_cast<Heap*>(memory);
+
+    explicit TestQueues(u64 driverBytes) {
+        std::memset(memory, 0xA5, sizeof(memory));
+        for (const u32 thread : {2u, 0u, 1u}) {
+            xmcInit(heap, thread, 3);
+        }
+        driverHeap.limit = driverBytes;
+    }
+
+    TestQueues(const TestQueues&) = delete;
+};
+
 template <class A>
 struct Traits {
     static constexpr u32 LANES = 1;
@@ -164,8 +183,14 @@ template <class A>
 constexpr bool USES_BITS = std::is_same<typename Traits<A>::Plain, BitMalloc>::value;
 
 template <class A>
+constexpr bool IS_XMALLOC = std::is_same<typename Traits<A>::Plain, XMalloc>::value;
+
+template <class A>
 u32 flagsOf() {
     using Plain = typename Traits<A>::Plain;
+    if (IS_XMALLOC<A>) {
+        return ~0u;  // no heap with chunks
+    }
     if (!A::CAN_FREE) {
         return FLAG_BUMP;
     }
@@ -239,4 +264,14 @@ void requireWhole(const Settings& settings, const TestHeap& heap, u64 misuses) {
         allocator.free(part);
     }
     require(settings, heap.statistics().freeBytes() == capacity, "the whole heap wasn't freed");
+}
+
+// All freed: what there is lies in the queues, and goes back to the driver.
+template <class A>
+void requireWhole(const Settings& settings, const TestQueues& queues, u64) {
+    A allocator{queues.heap};
+    for (const u32 thread : {1u, 0u}) {
+        allocator.drain(thread, 2);
+    }
+    require(settings, driverHeap.blocks == 0 && driverHeap.used == 0, "blocks aren't given back");
 }

@@ -9,3 +9,4 @@
 #include "cfm_malloc.cuh"
 #include "cm_malloc.cuh"
 #include "cuda_malloc.cuh"
+#include "xmalloc.cuh"

@@ -1,6 +1,6 @@
 // Buffered: keeps some freed blocks of any allocator, by size, and hands them out again, so that most calls don't reach the
 // allocator behind (Huang et al. 2013, section 5.2). It serves one request a warp where Coalesced stands before it,
-// Coalesced<Buffered<CudaMalloc>>, as in the paper.
+// Coalesced<Buffered<CudaMalloc>>, as in the paper; xmalloc.cuh is this with the paper's parameters.
 //
 //     __device__ outboard::Buffers<> buffers;  // zeroes: ready for use
 //

@@ -40,6 +40,7 @@ constexpr u32 LAYOUT_SEPARATE = 0xC0C0;
 constexpr u32 LAYOUT_FUSED = 0xCFCF;
 constexpr u32 LAYOUT_BITS = 0xB175;
 constexpr u32 LAYOUT_BITS_CHECKED = 0xB1CC;
+constexpr u32 LAYOUT_XMALLOC = 0xA110;
 
 // In a word of level 1 or above: it became empty, and since then nobody has set a bit in it knowing that. Who sets one
 // tells the next level himself, whatever he finds there.
@@ -104,7 +105,7 @@ struct BitTables {
 // `const __grid_constant__ Heap` parameter, and read it from constant memory; a pointer to it in the heap serves too.
 struct alignas(32) Heap {
     u64* level[7];
-    unsigned char* area;
+    unsigned char* area;  // XMalloc: its queues
     u32* ends;
     u32* startBits;
     u32* slack;

@@ -8,7 +8,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The heap of a case is an in-kernel heap, or bare memory where nothing allocates or the driver has the heap. Confined
+ * The heap of a case is an in-kernel heap, or bare memory where nothing allocates or CUDA's own allocator does. Confined
  * to one thread.
  */
 final class BenchHeap implements AutoCloseable {
@@ -24,7 +24,7 @@ final class BenchHeap implements AutoCloseable {
         this.sizeBytes = work.heapBytes();
         this.heap = contender
                 .allocator()
-                .filter(allocator -> contender.hasBounds())
+                .filter(allocator -> contender.needsMemory())
                 .map(allocator -> {
                     final DeviceHeapBuilder builder = DeviceHeap.over(memory, work.heapBytes())
                             .allocator(allocator)
@@ -61,7 +61,7 @@ final class BenchHeap implements AutoCloseable {
 
     /** Makes the heap fresh again; the driver's heap stays as it is. */
     void reset() {
-        if (heap != null) {
+        if (heap != null && contender.hasBounds()) {
             heap.reset();
         }
     }

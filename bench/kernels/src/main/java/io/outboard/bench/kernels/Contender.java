@@ -94,9 +94,14 @@ public record Contender(String name, boolean coalesced, boolean linked) {
         return allocator().filter(DeviceAllocator.AW_MALLOC::equals).isPresent();
     }
 
-    /** Returns whether the allocator is CUDA's own. */
+    /** Returns whether the allocator is CUDA's own, alone or behind another. */
     boolean isCuda() {
-        return allocator().filter(DeviceAllocator.CUDA_MALLOC::equals).isPresent();
+        return allocator().filter(DeviceAllocator::usesDriverHeap).isPresent();
+    }
+
+    /** Returns whether the allocator needs memory beside the driver's heap. */
+    boolean needsMemory() {
+        return !isEmpty() && !name.equals(DeviceAllocator.CUDA_MALLOC.paperName());
     }
 
     /** Returns whether the heap is a list of chunks, from which statistics can be read. */

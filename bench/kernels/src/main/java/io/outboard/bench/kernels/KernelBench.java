@@ -43,7 +43,7 @@ final class KernelBench implements AutoCloseable {
                     .put("cycleRegisters", (long) module.registers("cycle"));
         }
         final Region blocks = device.take(work.pointers() * Long.BYTES);
-        final long heap = device.heapMemory(work.contender().hasBounds() ? work.heapBytes() : 1);
+        final long heap = device.heapMemory(work.contender().needsMemory() ? work.heapBytes() : 1);
         final JsonLine result = work.test() == TestKind.CHURN
                 ? new ChurnRun(work, module, heap, blocks, device.stopwatch(), counters).measure()
                 : new CaseRun(work, module, heap, blocks, device.stopwatch(), counters, ageing).measure();

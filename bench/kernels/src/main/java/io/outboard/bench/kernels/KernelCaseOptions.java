@@ -28,8 +28,8 @@ final class KernelCaseOptions {
             paramLabel = "NAME,...",
             split = ",",
             description =
-                    "What to measure: BitMalloc, CMalloc, CFMalloc, CMMalloc, CFMMalloc, AtomicMalloc, AWMalloc, CudaMalloc;"
-                            + " or Empty, the kernels without any. Default: all.")
+                    "What to measure: BitMalloc, CMalloc, CFMalloc, CMMalloc, CFMMalloc, AtomicMalloc, AWMalloc, CudaMalloc,"
+                            + " XMalloc; or Empty, the kernels without any. Default: all.")
     private List<String> allocators = List.of();
 
     @Option(

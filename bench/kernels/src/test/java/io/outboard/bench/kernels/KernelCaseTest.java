@@ -146,7 +146,8 @@ class KernelCaseTest {
     @Test
     void shouldKnowEveryAllocatorAndNone() {
         assertEquals(
-                "[Empty, BitMalloc, AtomicMalloc, AWMalloc, CMalloc, CFMalloc, CMMalloc, CFMMalloc, CudaMalloc]",
+                "[Empty, BitMalloc, AtomicMalloc, AWMalloc, CMalloc, CFMalloc, CMMalloc, CFMMalloc, CudaMalloc,"
+                        + " XMalloc]",
                 Contender.names().toString());
         assertEquals("kernels-CFMMalloc-coalesced.ptx.gz", new Contender("CFMMalloc", true).resource());
         assertEquals("kernels-BitMalloc.ptx.gz", new Contender("BitMalloc", true).resource());

@@ -8,7 +8,7 @@ import java.util.Objects;
  * see {@link DeviceHeaders}, and as PTX to link kernels with, see {@link KernelModule#link}; both can serve the
  * requests of a warp by one claim or separately.
  *
- * <p>All but the first and the last are from Vinkler and Havran 2014, sections 4 and 5; the headers say where they
+ * <p>All but the first and the last two are from Vinkler and Havran 2014, sections 4 and 5; the headers say where they
  * deviate. Immutable, so safe for any number of threads.
  */
 public enum DeviceAllocator {
@@ -57,7 +57,14 @@ public enum DeviceAllocator {
     CFM_MALLOC("CFMMalloc", true, 0, true),
 
     /** This allocator is CUDA's own {@code malloc} and {@code free} in kernels, the baseline of comparisons. */
-    CUDA_MALLOC("CudaMalloc", true, 0, false);
+    CUDA_MALLOC("CudaMalloc", true, 0, false),
+
+    /**
+     * This allocator is {@link #CUDA_MALLOC} behind queues of freed blocks, with one request for the threads of a warp
+     * that allocate together, linked as coalesced or not: XMalloc of Huang et al. 2013; {@code xmalloc.cuh} says where
+     * it deviates. The blocks of such threads are one block of CUDA's, which is free when all of them are.
+     */
+    XMALLOC("XMalloc", true, 0, false);
 
     /** These bits tell the kernel that formats a heap about its allocator. */
     static final class Flag {
@@ -112,10 +119,19 @@ public enum DeviceAllocator {
      * Answers whether there is a checked build to link kernels with, see {@link KernelModule#linkChecked}.
      *
      * @return true for those whose frees give chunks of a heap back; false for the two bump pointers, whose frees do
-     *     nothing, and for CUDA's own allocator
+     *     nothing, and for those of {@link #usesDriverHeap}
      */
     public boolean hasCheckedBuild() {
-        return canFree && this != CUDA_MALLOC;
+        return canFree && !usesDriverHeap();
+    }
+
+    /**
+     * Answers whether blocks lie in the driver's heap, of which Outboard knows nothing but the size.
+     *
+     * @return true for CUDA's own allocator and XMalloc
+     */
+    public boolean usesDriverHeap() {
+        return this == CUDA_MALLOC || this == XMALLOC;
     }
 
     /**

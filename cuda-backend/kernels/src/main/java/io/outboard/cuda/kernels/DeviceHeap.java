@@ -19,9 +19,9 @@ import jcuda.Pointer;
  * <p>Kernels get {@link #address} or {@link #parameter} as an argument and allocate through {@code outboardMalloc}, see
  * {@link KernelModule#link}, or through the headers, see {@link DeviceHeaders}; in either way with the allocator that
  * the heap was made for. If nothing fits, kernels get a null pointer. {@link DeviceAllocator} lists the allocators; the
- * headers name their sources. A heap of {@link DeviceAllocator#CUDA_MALLOC} is the driver's own. Making such a heap
- * raises the driver's limit and uses no memory of Outboard's; such a heap has no {@link #statistics} and no
- * {@link #reset}.
+ * headers name their sources. A heap of {@link DeviceAllocator#CUDA_MALLOC} or {@link DeviceAllocator#XMALLOC} is the
+ * driver's own. Making such a heap raises the driver's limit, and takes no memory of Outboard's but 192 KiB for the
+ * queues of {@code XMALLOC}; such a heap has no {@link #statistics} and no {@link #reset}.
  *
  * <p>Thread-safety: safe for any number of threads, as for kernels on any streams. Cost: making a heap, {@link #reset}
  * and {@link #statistics} wait for all work in the context before and after, which isn't possible while a stream is
@@ -40,7 +40,14 @@ public final class DeviceHeap implements AutoCloseable {
 
     private static final int SEGMENT_BYTES = 64;
 
+    /** The size of the queues of {@link DeviceAllocator#XMALLOC}, with the control block: {@code XMALLOC_BYTES}. */
+    static final long XMALLOC_BYTES = 192L << 10;
+
+    /** The number of blocks of threads that empty the queues, so that there is a thread for each queue. */
+    private static final int DRAIN_BLOCKS = 3;
+
     private final HeapSpace space;
+    private final long sizeBytes;
     private final DeviceAllocator allocator;
     private final PreSplit preSplit;
     private final int fragmentationUnits;
@@ -53,6 +60,7 @@ public final class DeviceHeap implements AutoCloseable {
 
     private DeviceHeap(final HeapSpace space, final DeviceHeapBuilder builder) {
         this.space = space;
+        sizeBytes = builder.sizeBytes;
         allocator = builder.allocator;
         preSplit = builder.preSplit;
         fragmentationUnits = builder.fragmentationUnits();
@@ -86,9 +94,9 @@ public final class DeviceHeap implements AutoCloseable {
 
     static DeviceHeap build(final KernelDriver driver, final DeviceHeapBuilder builder) {
         final Pool pool = builder.allocator == DeviceAllocator.CUDA_MALLOC ? null : builder.pool;
+        final long takenBytes = builder.allocator == DeviceAllocator.XMALLOC ? XMALLOC_BYTES : builder.sizeBytes;
         final DeviceHeap heap = new DeviceHeap(
-                new HeapSpace(driver, pool, builder.address, builder.sizeBytes, DeviceHeapBuilder.ALIGNMENT_BYTES),
-                builder);
+                new HeapSpace(driver, pool, builder.address, takenBytes, DeviceHeapBuilder.ALIGNMENT_BYTES), builder);
         try {
             heap.start();
             return heap;
@@ -103,25 +111,29 @@ public final class DeviceHeap implements AutoCloseable {
     }
 
     private synchronized void start() {
-        if (allocator == DeviceAllocator.CUDA_MALLOC) {
-            raiseLimit();
-            return;
-        }
         try (ContextScope scope = space.scope()) {
-            space.load(DevicePtx.HEAP);
-            format();
+            if (!allocator.usesDriverHeap()) {
+                space.load(DevicePtx.HEAP);
+                format();
+                return;
+            }
+            raiseLimit();
+            if (allocator == DeviceAllocator.XMALLOC) {
+                // Not before: the driver reads its limit when it loads the first code that allocates.
+                space.load(DevicePtx.XMALLOC);
+                space.launch("outboardXmcInit", space.fullGrid(), HeapSpace.BLOCK_THREADS, address());
+                space.copyControl(control);
+            }
         }
     }
 
     /** Raises the driver's limit, and never lowers it: the program may have set a higher limit. */
     private void raiseLimit() {
         final KernelDriver driver = space.driver();
-        try (ContextScope scope = space.scope()) {
-            final long[] limit = new long[1];
-            CudaFailures.check("cuCtxGetLimit", driver.kernels().mallocHeapBytes(limit));
-            if (limit[0] < space.sizeBytes()) {
-                CudaFailures.check("cuCtxSetLimit", driver.kernels().setMallocHeapBytes(space.sizeBytes()));
-            }
+        final long[] limit = new long[1];
+        CudaFailures.check("cuCtxGetLimit", driver.kernels().mallocHeapBytes(limit));
+        if (limit[0] < sizeBytes) {
+            CudaFailures.check("cuCtxSetLimit", driver.kernels().setMallocHeapBytes(sizeBytes));
         }
     }
 
@@ -147,12 +159,12 @@ public final class DeviceHeap implements AutoCloseable {
     }
 
     /**
-     * Answers how much memory the heap has, tables included.
+     * Answers how much memory the heap has, tables included; for the driver's, how much the heap has at least.
      *
      * @return bytes, from 64 KiB to 64 GiB
      */
     public long sizeBytes() {
-        return space.sizeBytes();
+        return sizeBytes;
     }
 
     /**
@@ -170,8 +182,8 @@ public final class DeviceHeap implements AutoCloseable {
      *
      * @return the statistics
      * @throws IllegalStateException if the heap is closed
-     * @throws UnsupportedOperationException if the heap is one of {@link DeviceAllocator#CUDA_MALLOC}, because the
-     *     driver has no statistics
+     * @throws UnsupportedOperationException if {@link DeviceAllocator#usesDriverHeap}, because the driver has no
+     *     statistics
      * @throws io.outboard.core.DeviceOutOfMemoryException if there is no memory for the scan; the heap stays as it is
      * @throws CudaFailureException if CUDA fails otherwise
      */
@@ -198,8 +210,8 @@ public final class DeviceHeap implements AutoCloseable {
      * gone.
      *
      * @throws IllegalStateException if the heap is closed
-     * @throws UnsupportedOperationException if the heap is one of {@link DeviceAllocator#CUDA_MALLOC}, because the
-     *     driver can't reset it
+     * @throws UnsupportedOperationException if {@link DeviceAllocator#usesDriverHeap}, because the driver can't reset
+     *     its heap
      * @throws CudaFailureException if CUDA fails; kernels may not use the heap until a reset succeeds
      */
     public synchronized void reset() {
@@ -213,7 +225,7 @@ public final class DeviceHeap implements AutoCloseable {
     private void format() {
         space.synchronize();
         final int starters = allocator.startsOnEachMultiprocessor() ? space.multiprocessors() : 0;
-        space.launch("outboardHeapFormat", 1, 1, address(), sizeBytes(), starters, fragmentationUnits, flags);
+        space.launch("outboardHeapFormat", 1, 1, address(), sizeBytes, starters, fragmentationUnits, flags);
         space.launch("outboardHeapClear", space.fullGrid(), HeapSpace.BLOCK_THREADS, address());
         space.launch(
                 "outboardHeapSplit",
@@ -228,7 +240,8 @@ public final class DeviceHeap implements AutoCloseable {
 
     /**
      * Ends the heap. A block of a pool is given back, once all work in the context has finished, since a kernel on any
-     * stream may still use it. Idempotent.
+     * stream may still use it. The queues of {@link DeviceAllocator#XMALLOC} are emptied into the driver's heap, after
+     * all work in the context; what kernels still hold is lost to that heap. Idempotent.
      *
      * @throws CudaFailureException if CUDA fails; the heap is closed all the same, unless a stream was captured
      *     meanwhile: then nothing has changed
@@ -236,14 +249,27 @@ public final class DeviceHeap implements AutoCloseable {
      */
     @Override
     public synchronized void close() {
-        space.close();
+        try {
+            if (allocator == DeviceAllocator.XMALLOC && space.isLoaded() && !space.isClosed()) {
+                drain();
+            }
+        } finally {
+            space.close();
+        }
+    }
+
+    private void drain() {
+        try (ContextScope scope = space.scope()) {
+            space.synchronize();
+            space.launch("outboardXmcDrain", DRAIN_BLOCKS, HeapSpace.BLOCK_THREADS, address());
+        }
     }
 
     private void checkUsable(final String method) {
         if (space.isClosed()) {
             throw new IllegalStateException("the in-kernel heap is closed");
         }
-        if (!space.isLoaded()) {
+        if (allocator.usesDriverHeap()) {
             throw new UnsupportedOperationException(
                     method + " isn't possible for allocator=" + allocator + ": its heap is the driver's");
         }

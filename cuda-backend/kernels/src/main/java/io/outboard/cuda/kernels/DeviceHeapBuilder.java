@@ -130,6 +130,8 @@ public final class DeviceHeapBuilder {
      * made another current. The call waits for all work in the context.
      *
      * @return the heap, ready for kernels
+     * @throws IllegalArgumentException if the caller's memory is too small for the queues of
+     *     {@link DeviceAllocator#XMALLOC}, of 192 KiB
      * @throws CudaUnavailableException if there is no driver or no device, or JCuda's native library doesn't load; or
      *     if the driver is too old for the PTX in the jar and there is no NVRTC, and the message says what to install
      * @throws io.outboard.core.DeviceOutOfMemoryException if the pool has no such block
@@ -140,6 +142,10 @@ public final class DeviceHeapBuilder {
     }
 
     DeviceHeap build(final KernelDriver driver) {
+        if (pool == null && allocator == DeviceAllocator.XMALLOC && sizeBytes < DeviceHeap.XMALLOC_BYTES) {
+            throw new IllegalArgumentException("sizeBytes=" + sizeBytes + " must be >= " + DeviceHeap.XMALLOC_BYTES
+                    + " for allocator=" + allocator);
+        }
         return DeviceHeap.build(driver, this);
     }
 

@@ -32,6 +32,8 @@ class BufferedTest {
         "drained, 2000",
         "reused, 500",
         "parts, 2000",
+        "xmalloc, 2000",
+        "weak-xmalloc, 2000",
         "weak-mix, 2000",
         "weak-queue, 4000",
         "weak-stalled, 20000",

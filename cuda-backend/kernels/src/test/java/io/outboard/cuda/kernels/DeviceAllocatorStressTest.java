@@ -127,6 +127,9 @@ class DeviceAllocatorStressTest {
             if ((oneThread && build.has("thread")) || (needsChecks && !build.has("OUTBOARD_CHECKED"))) {
                 return false;
             }
+            if (allocator == DeviceAllocator.XMALLOC) {
+                return this == MIX || this == NARROW || this == FOREIGN;
+            }
             return switch (this) {
                 case ROOM -> allocator.canFree() && allocator != DeviceAllocator.CUDA_MALLOC && !bits;
                 case BUMP -> allocator == DeviceAllocator.ATOMIC_MALLOC;

@@ -25,7 +25,7 @@ class DeviceAllocatorTest {
 
         assertEquals(
                 "paperName=cfmmalloc must be one of [BitMalloc, AtomicMalloc, AWMalloc, CMalloc, CFMalloc, CMMalloc, CFMMalloc,"
-                        + " CudaMalloc]",
+                        + " CudaMalloc, XMalloc]",
                 thrown.getMessage());
     }
 
@@ -35,6 +35,15 @@ class DeviceAllocatorTest {
                 List.of(DeviceAllocator.ATOMIC_MALLOC, DeviceAllocator.AW_MALLOC),
                 Arrays.stream(DeviceAllocator.values())
                         .filter(allocator -> !allocator.canFree())
+                        .toList());
+    }
+
+    @Test
+    void shouldSayWhichUseTheDriversHeap() {
+        assertEquals(
+                List.of(DeviceAllocator.CUDA_MALLOC, DeviceAllocator.XMALLOC),
+                Arrays.stream(DeviceAllocator.values())
+                        .filter(DeviceAllocator::usesDriverHeap)
                         .toList());
     }
 

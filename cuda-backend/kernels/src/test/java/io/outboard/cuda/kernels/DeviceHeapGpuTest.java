@@ -19,12 +19,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * This class tests in-kernel heaps and each allocator, with kernels that use them. The twin without a GPU is {@link
- * DeviceHeapTest}. A heap is made before the kernels, since the driver's limit for {@code CUDA_MALLOC} can't be raised
+ * DeviceHeapTest}. A heap is made before the kernels, since the driver's limit can't be raised
  * once a kernel that allocates has run.
  */
 @Tag("gpu")
@@ -41,7 +42,7 @@ class DeviceHeapGpuTest {
 
         /** Returns whether the host can read the heap's state, and a free does something. */
         boolean isList() {
-            return allocator.canFree() && allocator != DeviceAllocator.CUDA_MALLOC;
+            return allocator.canFree() && !allocator.usesDriverHeap();
         }
 
         HeapKernels kernels() {
@@ -332,6 +333,23 @@ class DeviceHeapGpuTest {
             if (variant.isList()) {
                 assertAllFree(heap.statistics(), 0);
             }
+        }
+    }
+
+    /** What XMalloc keeps would fill the driver's heap in a few rounds, if a heap that is closed left it there. */
+    @Test
+    void shouldGiveTheBlocksInQueuesBackToTheDriver() {
+        final Variant variant = new Variant(DeviceAllocator.XMALLOC, true, false);
+        over(variant).build().close();
+        try (HeapKernels kernels = variant.kernels()) {
+            final int rounds = 100;
+            for (int round = 0; round < rounds; round++) {
+                try (DeviceHeap heap = over(variant).build()) {
+                    kernels.useAndFree(heap, THREADS, LARGEST_BYTES, 1);
+                }
+            }
+
+            assertServedWell(kernels.counts(), 4L * rounds * THREADS);
         }
     }
 

@@ -289,6 +289,93 @@ class DeviceHeapTest {
         }
     }
 
+    /** The queues alone are in the pool; they are emptied when the heap is closed. */
+    @Test
+    void shouldMakeTheQueuesOfXMallocAndEmptyThem() {
+        kernels.leaveStatistics(11, 22);
+        final DeviceHeap heap = xmalloc().build(driver);
+        final long[] limit = new long[1];
+        kernels.mallocHeapBytes(limit);
+        final String address = "[" + heap.address() + "]";
+
+        assertAll(
+                () -> assertEquals(16 << 20, limit[0]),
+                () -> assertEquals(16 << 20, heap.sizeBytes()),
+                () -> assertEquals(192 << 10, usedBytes()),
+                () -> assertEquals(
+                        22,
+                        heap.parameter()
+                                .getByteBuffer(8, 8)
+                                .order(ByteOrder.nativeOrder())
+                                .getLong()),
+                () -> assertEquals(List.of("outboardXmcInit<<<56, 256>>>" + address), kernels.launches()),
+                () -> assertThrows(UnsupportedOperationException.class, heap::reset),
+                () -> assertEquals(
+                        "statistics isn't possible for allocator=XMALLOC: its heap is the driver's",
+                        messageOf(assertThrows(UnsupportedOperationException.class, heap::statistics))));
+
+        heap.close();
+        heap.close();
+
+        assertEquals(
+                List.of("outboardXmcInit<<<56, 256>>>" + address, "outboardXmcDrain<<<3, 256>>>" + address),
+                kernels.launches());
+        assertEquals(0, usedBytes());
+        assertEquals(0, kernels.live());
+    }
+
+    private DeviceHeapBuilder xmalloc() {
+        return DeviceHeap.in(pool, 16 << 20).allocator(DeviceAllocator.XMALLOC);
+    }
+
+    /** Each call of the driver that makes or ends the heap may fail. */
+    @Test
+    void shouldLeaveNothingOfXMallocWhenACallFails() {
+        boolean failed = true;
+        for (int call = 1; failed; call++) {
+            kernels.failAt(call, CUresult.CUDA_ERROR_OUT_OF_MEMORY);
+            try {
+                xmalloc().build(driver).close();
+            } catch (final CudaFailureException e) {
+                assertEquals(CUresult.CUDA_ERROR_OUT_OF_MEMORY, e.code());
+            }
+            failed = kernels.hasFailed();
+            assertEquals(0, usedBytes(), "call " + call);
+            assertEquals(0, kernels.live(), "call " + call);
+            assertTrue(call < 20);
+        }
+    }
+
+    @Test
+    void shouldStayOpenWithItsQueuesBecauseOfACapture() {
+        final DeviceHeap heap = xmalloc().build(driver);
+        final long stream = cuda.streams().createStream(cuda.currentContextOrZero());
+        cuda.streams().beginCapture(stream);
+
+        assertThrows(CudaFailureException.class, heap::close);
+        assertEquals(192 << 10, usedBytes());
+
+        cuda.streams().endCapture(stream);
+        heap.close();
+        assertEquals(2, kernels.launches().size());
+        assertEquals(0, usedBytes());
+    }
+
+    @Test
+    void shouldRefuseXMallocInTooLittleMemory() {
+        final DeviceHeapBuilder builder =
+                DeviceHeap.over(MEMORY, (192 << 10) - 1).allocator(DeviceAllocator.XMALLOC);
+
+        assertEquals(
+                "sizeBytes=196607 must be >= 196608 for allocator=XMALLOC",
+                messageOf(assertThrows(IllegalArgumentException.class, () -> builder.build(driver))));
+        assertEquals(List.of(), kernels.launches());
+        DeviceHeap.over(MEMORY, 192 << 10)
+                .allocator(DeviceAllocator.XMALLOC)
+                .build(driver)
+                .close();
+    }
+
     @Test
     void shouldNotLowerTheDriversLimit() {
         DeviceHeap.over(MEMORY, HEAP_BYTES)

@@ -256,7 +256,7 @@ class KernelModuleTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"ATOMIC_MALLOC", "AW_MALLOC", "CUDA_MALLOC"})
+    @EnumSource(names = {"ATOMIC_MALLOC", "AW_MALLOC", "CUDA_MALLOC", "XMALLOC"})
     void shouldRefuseToLinkACheckedBuildThatThereIsNot(final DeviceAllocator allocator) {
         final String message = "allocator=" + allocator + " must have a checked build";
 

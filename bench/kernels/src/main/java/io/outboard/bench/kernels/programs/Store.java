@@ -85,7 +85,7 @@ public record Store(String name) {
 
     /** Returns whether the allocator is CUDA's own, maybe behind another. */
     public boolean isCuda() {
-        return allocator().filter(DeviceAllocator.CUDA_MALLOC::equals).isPresent();
+        return allocator().filter(DeviceAllocator::usesDriverHeap).isPresent();
     }
 
     /**

@@ -82,7 +82,7 @@ final class TableStorage implements Storage {
 
     @Override
     public Usage usage() {
-        if (heap == null) {
+        if (heap == null || store.isCuda()) {
             return new Usage(-1, -1, -1);
         }
         final DeviceHeapStatistics statistics = heap.statistics();

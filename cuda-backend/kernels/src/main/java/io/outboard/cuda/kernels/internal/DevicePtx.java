@@ -19,7 +19,7 @@ import java.util.Set;
 public record DevicePtx(String name, String source, List<String> options) {
 
     /** The allocators that always join the requests of a warp, so their coalesced code is the same. */
-    static final Set<String> JOINING = Set.of("AtomicMalloc", "AWMalloc", "BitMalloc");
+    static final Set<String> JOINING = Set.of("AtomicMalloc", "AWMalloc", "BitMalloc", "XMalloc");
 
     private static final String FOLDER = "/io/outboard/cuda/kernels/";
     private static final String SOURCES = "include/";
@@ -29,6 +29,9 @@ public record DevicePtx(String name, String source, List<String> options) {
 
     /** The kernels that format heaps of objects, and list and count objects. */
     public static final DevicePtx OBJECTS = new DevicePtx("object_heap", "object_heap.cu", List.of());
+
+    /** The kernels that make and end heaps of XMalloc. */
+    public static final DevicePtx XMALLOC = new DevicePtx("xmalloc_heap", "xmalloc_heap.cu", List.of());
 
     /**
      * Answers the code of {@code outboardMalloc} and {@code outboardFree} of the named allocator. Not every allocator

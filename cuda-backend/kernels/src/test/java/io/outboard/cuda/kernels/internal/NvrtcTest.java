@@ -21,11 +21,13 @@ public class NvrtcTest {
         return Stream.of(
                 DevicePtx.HEAP,
                 DevicePtx.OBJECTS,
+                DevicePtx.XMALLOC,
                 DevicePtx.of(DeviceAllocator.AW_MALLOC.paperName(), true, false),
                 DevicePtx.of(DeviceAllocator.CM_MALLOC.paperName(), false, false),
                 DevicePtx.of(DeviceAllocator.CFM_MALLOC.paperName(), true, false),
                 DevicePtx.of(DeviceAllocator.C_MALLOC.paperName(), false, true),
-                DevicePtx.of(DeviceAllocator.CUDA_MALLOC.paperName(), true, false));
+                DevicePtx.of(DeviceAllocator.CUDA_MALLOC.paperName(), true, false),
+                DevicePtx.of(DeviceAllocator.XMALLOC.paperName(), true, false));
     }
 
     @ParameterizedTest

@@ -40,7 +40,7 @@ public class PtxTest {
     private static final Path RESOURCES =
             ROOT.resolve("cuda-backend/kernels/src/main/resources/io/outboard/cuda/kernels");
     private static final String PACKED = ".ptx.gz";
-    private static final int MOST_FILES = 24;
+    private static final int MOST_FILES = 26;
     private static final String REMEDY = ": run cuda-backend/ptx.sh, where nvcc is, and commit what it makes";
 
     /** The record has a file of PTX, and the source that the file must have been made from. */
@@ -56,6 +56,7 @@ public class PtxTest {
         final List<Made> all = new ArrayList<>();
         all.add(new Made(RESOURCES.resolve("ptx/device_heap" + PACKED), CUDA.resolve("device_heap.cu")));
         all.add(new Made(RESOURCES.resolve("ptx/object_heap" + PACKED), CUDA.resolve("object_heap.cu")));
+        all.add(new Made(RESOURCES.resolve("ptx/xmalloc_heap" + PACKED), CUDA.resolve("xmalloc_heap.cu")));
         for (final boolean checked : new boolean[] {false, true}) {
             Stream.of(DeviceAllocator.values())
                     .filter(allocator -> !checked || allocator.hasCheckedBuild())
