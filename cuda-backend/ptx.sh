@@ -178,8 +178,9 @@ list_program() {
     # Programs that measure requests alone.
     list_program objects ObjectHeap -DOUTBOARD_OBJECTS
     list_program arena Bump -DOUTBOARD_BUMP
-    for queues in 1 4 16 64; do
-        list_program xmalloc "CudaMalloc-buffered$queues" "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<BufferedBy<$queues>>"
+    list_program xmalloc XMalloc -DOUTBOARD_ALLOCATOR=outboard::XMalloc
+    for queues in 1 4 64; do
+        list_program xmalloc "CudaMalloc-buffered$queues" "-DOUTBOARD_ALLOCATOR=XMallocBy<$queues>"
     done
     list_program xmalloc CudaMalloc-bufferedonly16 '-DOUTBOARD_ALLOCATOR=BufferedBy<16>'
     list_program xmalloc CudaMalloc-coalesced '-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::CudaMalloc>'

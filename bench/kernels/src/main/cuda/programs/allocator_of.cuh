@@ -3,7 +3,6 @@
 #pragma once
 
 #include "outboard/allocators.cuh"
-#include "outboard/buffered.cuh"
 
 // One set for all allocators of the module that are divided alike. Empty when the module is loaded; the blocks that are there when
 // it is unloaded are lost to the heap.

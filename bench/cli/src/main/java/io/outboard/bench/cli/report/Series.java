@@ -57,7 +57,8 @@ public record Series(String name, String colour, String dash, boolean hidden) {
             Map.entry("CMalloc coalesced", 14),
             Map.entry("AtomicMalloc", 5),
             Map.entry("AWMalloc", 6),
-            Map.entry("ObjectHeap", 7));
+            Map.entry("ObjectHeap", 7),
+            Map.entry("XMalloc", 8));
 
     private static final Map<String, Series> BASELINES = Map.of(
             DriverAllocators.CUDA_MALLOC,

@@ -155,6 +155,7 @@
     },
     kernelBytes: kernelKind('logarithmic', bytes, timeAxis, time),
     kernelCount: kernelKind('linear', String, timeAxis, time),
+    kernelWorkers: kernelKind('logarithmic', count, timeAxis, time),
     fragmentation: kernelKind('logarithmic', bytes, fractionAxis, percent),
   };
 

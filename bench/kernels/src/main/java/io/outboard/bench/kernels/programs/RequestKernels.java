@@ -64,6 +64,11 @@ final class RequestKernels implements AutoCloseable {
      * @param threads that ask for something, each with one word to hold what it got
      */
     RequestKernels(final ProgramCase work, final BenchDevice device, final long threads) {
+        this(work, device, threads, threads);
+    }
+
+    /** Loads what a case needs, with a number of words of which each holds what a thread got. */
+    RequestKernels(final ProgramCase work, final BenchDevice device, final long threads, final long heldWords) {
         this.device = device;
         final Store store = work.store();
         isBuffered = store.isBuffered();
@@ -78,7 +83,7 @@ final class RequestKernels implements AutoCloseable {
             counts = resources.take(device, (long) COUNTS * Long.BYTES);
             storage.writeTo(parameter);
             set(Word.COUNTS, counts.address());
-            set(Word.HELD, resources.take(device, threads * Long.BYTES).address());
+            set(Word.HELD, resources.take(device, heldWords * Long.BYTES).address());
             set(Word.MEMORY, store.equals(Store.BUMP) ? device.heapMemory(work.heapBytes()) : 0);
             set(Word.THREADS, threads);
         } catch (final RuntimeException e) {
@@ -103,6 +108,12 @@ final class RequestKernels implements AutoCloseable {
         for (final String kernel : kernels) {
             launch(kernel, launched, BLOCK_THREADS);
         }
+        device.stopwatch().synchronize();
+    }
+
+    /** Runs a kernel with a number of threads of its own, a multiple of those of a block, untimed. */
+    void run(final String kernel, final long threads) {
+        launch(kernel, threads, BLOCK_THREADS);
         device.stopwatch().synchronize();
     }
 

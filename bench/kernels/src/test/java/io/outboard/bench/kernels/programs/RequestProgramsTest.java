@@ -2,6 +2,8 @@ package io.outboard.bench.kernels.programs;
 
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.bench.cli.report.JsonLine;
 import java.util.ArrayDeque;
@@ -20,6 +22,37 @@ class RequestProgramsTest {
     @CsvSource({"T10240, 10240", "T1k, 1024", "T100k, 102400", "T1M, 1048576"})
     void shouldReadNumbersOfThreads(final String name, final long threads) {
         assertEquals(threads, ThreadCounts.parse(name));
+    }
+
+    /** The page and other readers of results find figures by these names. */
+    @ParameterizedTest
+    @CsvSource({
+        "CudaMalloc, T1M-1, 2 5",
+        "CudaMalloc, T1M-32, 2 5 workers",
+        "CudaMalloc-coalesced, T100k-32, 6 workers",
+        "XMalloc, T1M-16, 2",
+        "XMalloc, T100k-1, 6 filled",
+        "XMalloc, T100k-32, 6 workers filled",
+        "XMalloc, T100k-32-filled, filled",
+        "CudaMalloc-buffered4, T100k-8, 6",
+        "XMalloc, T1-32, workers",
+        "XMalloc, 10240x256B, blocks"
+    })
+    void shouldNameTheFiguresOfACase(final String store, final String size, final String figures) {
+        final List<ProgramCase> cases = new XMallocProgram().cases(new Store(store), false);
+
+        assertTrue(cases.stream().anyMatch(work -> work.size().equals(size)), cases::toString);
+        assertEquals(figures, XMallocProgram.figures(new Store(store), size));
+    }
+
+    @Test
+    void shouldHaveNoCaseOfXMallocWithoutAFigure() {
+        final XMallocProgram program = new XMallocProgram();
+        for (final Store store : program.stores()) {
+            for (final ProgramCase work : program.cases(store, false)) {
+                assertFalse(XMallocProgram.figures(store, work.size()).isEmpty(), work::line);
+            }
+        }
     }
 
     @Test

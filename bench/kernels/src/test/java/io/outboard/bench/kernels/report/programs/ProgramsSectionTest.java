@@ -89,14 +89,57 @@ class ProgramsSectionTest {
 
     @Test
     void shouldDrawXMallocsFigures() throws IOException {
-        final String use =
-                "{\"program\":\"xmalloc\",\"store\":\"CudaMalloc\",\"size\":\"%d-workers\",\"mode\":\"TIME\","
-                        + "\"status\":\"ok\",\"nsPerRequest\":%d,\"nsPerWarp\":%d}";
+        final String page = page(
+                use("CudaMalloc", "2 5", 1024, 1, 0, 900),
+                use("CudaMalloc", "2 5 workers", 1024, 32, 0, 1200),
+                use("XMalloc", "2", 1024, 1, 0, 300),
+                use("XMalloc", "2 workers", 1024, 32, 0, 25),
+                use("CudaMalloc coalesced", "5", 1024, 1, 0, 1000),
+                use("CudaMalloc coalesced", "5", 1024, 32, 0, 30),
+                use("CudaMalloc coalesced", "6", 512, 1, 0, 800),
+                use("CudaMalloc coalesced", "6", 512, 32, 0, 31),
+                use("XMalloc", "6 filled", 512, 1, 0, 100),
+                use("XMalloc", "6 filled", 512, 32, 0, 26),
+                use("XMalloc", "workers", 10, 32, 0, 500),
+                use("CudaMalloc", "filled", 512, 32, 131072, 7000),
+                use("XMalloc", "filled", 512, 32, 131072, 1000));
 
-        final String page = page(String.format(use, 1, 900, 900), String.format(use, 32, 100, 3200));
+        assertTrue(line(page, "XMalloc, figure 2", "XMalloc").contains("\"x\":[1,32],\"y\":[300,25]"), page);
+        assertTrue(line(page, "XMalloc, figure 5", "CudaMalloc coalesced").contains("\"y\":[1000,30]"), page);
+        assertTrue(line(page, "XMalloc, figure 6", "XMalloc").contains("\"y\":[100,832]"), "of a warp's request");
+        assertTrue(
+                line(page, "XMalloc, numbers of workers", "XMalloc").contains("\"x\":[10,1024],\"y\":[500,25]"), page);
+        assertFalse(line(page, "XMalloc, figure 2", "CudaMalloc").contains("7000"), "of a heap that was filled");
+        for (final String claim : List.of("900", "25", "48", "40", "8", "7")) {
+            assertTrue(page.contains("<data value=\"" + claim + "\">"), claim);
+        }
+        final String rest = page.substring(page.indexOf("<h3>XMalloc, filled heap"));
+        final String filled = rest.substring(0, rest.indexOf("</table>"));
+        assertTrue(
+                filled.matches(
+                        "(?s).*row\">XMalloc</th><td[^>]*><data value=\"100\">[^<]*</data></td><td class=\"none\">[^<]*</td>"
+                                + "<td[^>]*><data value=\"26\">[^<]*</data></td><td><data value=\"1000\">.*"),
+                filled);
+    }
 
-        assertTrue(page.contains("XMalloc, figures 2 and 5"));
-        assertTrue(page.contains("\"x\":[1,32]") && page.contains("\"y\":[900,3200]"), page);
+    private static String use(
+            final String store,
+            final String figures,
+            final long workers,
+            final long lanes,
+            final long blocksBefore,
+            final long ns) {
+        return String.format(
+                "{\"program\":\"xmalloc\",\"store\":\"%s\",\"size\":\"T%d-%d\",\"mode\":\"TIME\",\"status\":\"ok\","
+                        + "\"figures\":\"%s\",\"workers\":%d,\"lanes\":%d,\"blocksBefore\":%d,\"nsPerRequest\":%d,\"nsPerWarp\":%d}",
+                store, workers, lanes, figures, workers, lanes, blocksBefore, ns, ns * lanes);
+    }
+
+    /** Returns the data of a line of a figure. */
+    private static String line(final String page, final String figure, final String name) {
+        final String data = page.substring(page.indexOf("<h3>" + figure));
+        final String line = data.substring(data.indexOf("{\"name\":\"" + name + "\""));
+        return line.substring(0, line.indexOf('}'));
     }
 
     @Test
