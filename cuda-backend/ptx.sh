@@ -147,7 +147,19 @@ list_program() {
     kernels=bench/kernels/src/main/cuda/kernels.cu
     prefix=bench/kernels/target/ptx/io/outboard/bench/kernels/kernels-
     for allocator in $ALLOCATORS; do
-        list_pair "$kernels" "$prefix" "$allocator" .ptx.gz
+        case $allocator in
+            # As the paper has them; ours, which join the requests of a warp, are the coalesced ones beside.
+            AtomicMalloc | AWMalloc)
+                list "$kernels" "$prefix$allocator.ptx.gz" "-DOUTBOARD_ALLOCATOR=outboard::Uncoalesced<outboard::$allocator>"
+                list "$kernels" "$prefix$allocator-coalesced.ptx.gz" "-DOUTBOARD_ALLOCATOR=outboard::$allocator"
+                ;;
+            *) list_pair "$kernels" "$prefix" "$allocator" .ptx.gz ;;
+        esac
+    done
+    for arena in FDGMalloc=CudaMalloc WarpArena=BitMalloc; do
+        list "$kernels" "$prefix${arena%=*}.ptx.gz" -DOUTBOARD_ARENA "-DOUTBOARD_ALLOCATOR=ArenaMalloc<outboard::${arena#*=}>"
+        list "$kernels" "$prefix${arena%=*}-coalesced.ptx.gz" -DOUTBOARD_ARENA \
+            "-DOUTBOARD_ALLOCATOR=JoiningArenaMalloc<outboard::${arena#*=}>"
     done
     # What the kernels are without an allocator.
     list "$kernels" "${prefix}Empty.ptx.gz" -DOUTBOARD_ALLOCATOR=EmptyMalloc

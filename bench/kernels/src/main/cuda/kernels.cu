@@ -2,6 +2,7 @@
 //
 // Compiled once for each allocator, by cuda-backend/ptx.sh:
 //   -DOUTBOARD_ALLOCATOR='outboard::CFMMalloc', 'outboard::Coalesced<outboard::CFMMalloc>' and so on, or EmptyMalloc;
+//   -DOUTBOARD_ARENA -DOUTBOARD_ALLOCATOR='ArenaMalloc<outboard::CudaMalloc>' and so on;
 // and once to be linked with any of them (KernelModule.link), whose functions are then called and not inlined:
 //   -rdc=true -DOUTBOARD_LINKED -DOUTBOARD_ALLOCATOR=LinkedMalloc
 // Kernels whose name begins with "check" are run outside of what is timed.
@@ -28,6 +29,22 @@ struct LinkedMalloc {
     __device__ void* malloc(size_t bytes) { return outboardMalloc(heap, bytes); }
     __device__ void free(void* pointer) { outboardFree(heap, pointer); }
 };
+#endif
+
+// What a thread allocates and frees with in a kernel that frees all in the end.
+template <class Made>
+struct Cycle {
+    Made allocator;
+
+    __device__ explicit Cycle(const Made& made) : allocator(made) {}
+
+    __device__ void* malloc(size_t bytes) { return allocator.malloc(bytes); }
+    __device__ void free(void* block) { allocator.free(block); }
+    __device__ void end() {}
+};
+
+#ifdef OUTBOARD_ARENA
+#include "arena_malloc.cuh"
 #endif
 
 using Allocator = OUTBOARD_ALLOCATOR;
@@ -120,13 +137,16 @@ __device__ inline size_t mixedBytes(u64 least, u64 most, u64 bits) {
     return octaves == 0 ? least : low + ((bits >> 16 & 0xffffffff) * (low + 1) >> 32);
 }
 
-__device__ inline void* request(const Work& work, unsigned index) {
-    void* block = allocator(work).malloc(bytesOf(work, index));
+template <class Made>
+__device__ inline void* request(Made&& from, const Work& work, unsigned index) {
+    void* block = from.malloc(bytesOf(work, index));
     if (block == nullptr) {
         atomicAdd(&work.counters->nulls, 1ull);
     }
     return block;
 }
+
+__device__ inline void* request(const Work& work, unsigned index) { return request(allocator(work), work, index); }
 
 // Volatile, so that what is read back comes from memory that all multiprocessors share and not from a first-level cache.
 // `skip` bytes at the start are left alone; a multiple of 8. Of the words, and of the bytes behind them, those from `first` on
@@ -257,8 +277,9 @@ __device__ void allocateCycle(const Work& work) {
     }
     const unsigned count = slots(work);
     const unsigned end = static_cast<unsigned>(work.iterations) * count;
+    Cycle<Allocator> cycle(allocator(work));
     for (unsigned index = slot; index < end; index += count) {
-        work.blocks[index] = request(work, index);
+        work.blocks[index] = request(cycle, work, index);
     }
     if (CHECKED) {
         for (unsigned index = slot; index < end; index += count) {
@@ -278,8 +299,9 @@ __device__ void allocateCycle(const Work& work) {
         }
     }
     for (unsigned index = slot; index < end; index += count) {
-        allocator(work).free(work.blocks[index]);
+        cycle.free(work.blocks[index]);
     }
+    cycle.end();
 }
 
 extern "C" __global__ void cycle(const __grid_constant__ Work work) { allocateCycle<false>(work); }

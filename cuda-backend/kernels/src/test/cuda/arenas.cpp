@@ -4,6 +4,7 @@
 //   arenas warps SCENARIO FIRST_SEED LAST_SEED
 //
 //   scratch    All use their arenas, and then all free them.
+//   alone      The same, where each thread has an arena of its own, and another object than the one that made it frees it.
 //   lives      Each warp makes an arena, uses it and frees it again and again, while others do: its memory was theirs.
 //   grows      A warp's requests are small, or a good part of a chunk: either way it takes few chunks.
 //   weak-lives   The same as lives, where loads may read what has been overwritten, and nothing that was acquired says otherwise.
@@ -49,7 +50,8 @@ struct ChunkMalloc : BitMalloc {
     }
 };
 
-using Arena = WarpArena<ChunkMalloc>;
+using Joining = WarpArena<ChunkMalloc>;
+using Alone = WarpArena<ChunkMalloc, false>;
 
 Heap* makeHeap(u64 bytes) {
     static Heap* const heap = reinterpret_cast<Heap*>(reserved(MOST_BYTES));
@@ -67,6 +69,7 @@ struct Scratch {
     unsigned char mark;
 };
 
+template <class Arena>
 class Trial {
     Heap* const heap;
     const u32 lanes = WARPS * lanesOfWarp;
@@ -190,6 +193,9 @@ class Trial {
             }
             all.clear();
             together(lanes, [&](u32 lane) {
+                if constexpr (std::is_same<Arena, Alone>::value) {
+                    arenas[lane] = Arena::resume(ChunkMalloc{{heap}}, arenas[lane]->handle());
+                }
                 arenas[lane]->freeAll();
                 require(arenas[lane]->malloc(1) == nullptr, "served after all was freed");
             });
@@ -207,11 +213,13 @@ void once(const std::string& scenario) {
     Group::forgetAll();
     fibers.weak = scenario == "weak-lives";
     if (scenario == "scratch") {
-        Trial(anyHeapBytes()).scratch();
+        Trial<Joining>(anyHeapBytes()).scratch();
+    } else if (scenario == "alone") {
+        Trial<Alone>(anyHeapBytes()).scratch();
     } else if (scenario == "lives" || fibers.weak) {
-        Trial(anyHeapBytes()).lives();
+        Trial<Joining>(anyHeapBytes()).lives();
     } else if (scenario == "grows") {
-        Trial(MOST_BYTES).grows();
+        Trial<Joining>(MOST_BYTES).grows();
     } else {
         usage();
     }

@@ -2,7 +2,8 @@
 //
 //   heaps warps SCENARIO FIRST_SEED LAST_SEED
 //
-// SCENARIO: BitMalloc, AtomicMalloc, Coalesced (CFMMalloc), Buffered (Coalesced, BitMalloc), WarpArena (BitMalloc) or ObjectHeap;
+// SCENARIO: BitMalloc, AtomicMalloc, Uncoalesced (AtomicMalloc), Coalesced (CFMMalloc), Buffered (Coalesced, BitMalloc),
+// WarpArena (BitMalloc) or ObjectHeap;
 // sizes: which numbers of bytes a heap is made of.
 //
 // What a lane gets lies in the heap that it asked, apart from all else, and when all is freed each heap is whole.
@@ -242,6 +243,8 @@ void once(const std::string& scenario) {
         useAllocator<BitMalloc>(FLAG_FREE_BITS);
     } else if (scenario == "AtomicMalloc") {
         useAllocator<AtomicMalloc>(FLAG_BUMP);
+    } else if (scenario == "Uncoalesced") {
+        useAllocator<Uncoalesced<AtomicMalloc>>(FLAG_BUMP);
     } else if (scenario == "Coalesced") {
         useAllocator<Coalesced<CFMMalloc>>(0);
     } else if (scenario == "Buffered") {

@@ -32,6 +32,18 @@ OUTBOARD_DEVICE u32 takeTogether(Allocator& allocator, u32 units) {
 
 }  // namespace detail
 
+// A bump pointer that serves each thread by an atomic of its own, as Vinkler and Havran 2014 have it (algorithms 1 and 2), where
+// ours always joins the requests of a warp: for comparison.
+template <class Bump>
+struct Uncoalesced : Bump {
+    OUTBOARD_DEVICE void* malloc(size_t bytes) {
+        this->heap->requireLayout(LAYOUT_BUMP);
+        const u32 units = this->heap->unitsFor(bytes);
+        const u32 unit = units == 0 ? NO_UNIT : this->take(units).unit;
+        return unit == NO_UNIT ? nullptr : this->heap->address(unit);
+    }
+};
+
 // An allocator that takes one chunk for all threads of a warp that allocate together from the same heap. Those of large
 // requests go alone, since a chunk for all of them is hard to find, and all do where none is found soon.
 template <class Allocator>

@@ -9,6 +9,8 @@
 // - Each thread remembers the newest chunk that it knows of: mostly, a request is one add.
 // - A request that is larger than that gets a chunk of its own, which freeAll frees as well.
 //
+// - WarpArena<Allocator, false> joins nothing, as the uncoalesced form that the paper measures: each thread has an arena of its own.
+//
 // What is left of a chunk when a request doesn't fit is lost until freeAll. Each chunk has 32 bytes of its own.
 //
 // Bounds: nobody waits for another thread, and nothing repeats: a call takes one chunk of the allocator at most, or two if
@@ -32,7 +34,7 @@ struct alignas(16) ArenaChunk {
 
 // For the threads of one warp: each makes its own, and those that come together with the same heap behind share one. Copies are
 // the same arena; one of a thread's is for freeAll.
-template <class Allocator>
+template <class Allocator, bool JOINS = true>
 class WarpArena {
     using Chunk = detail::ArenaChunk;
     // The sum of a warp's fits in 32 bits.
@@ -123,6 +125,14 @@ class WarpArena {
         return {reinterpret_cast<unsigned char*>(chunk + 1), known};
     }
 
+    OUTBOARD_DEVICE bool isPossible(size_t bytes) const {
+        return first != nullptr && bytes != 0 && bytes <= ~static_cast<size_t>(0) - 2 * sizeof(Chunk);
+    }
+
+    OUTBOARD_DEVICE WarpArena(const Allocator& behind, Chunk* chunk)
+        : allocator(behind), chunkBytes(DEFAULT_CHUNK_BYTES), first(chunk), known{chunk, chunk == nullptr ? 0 : chunk->bytes},
+          owns(true) {}
+
     // By one thread. nullptr if the allocator has nothing more.
     OUTBOARD_DEVICE unsigned char* take(size_t bytes) {
         u64 at = 0;
@@ -137,25 +147,47 @@ class WarpArena {
   public:
     static constexpr size_t DEFAULT_CHUNK_BYTES = 4096;
 
+    // Of each chunk, before what is handed out.
+    static constexpr size_t HEADER_BYTES = sizeof(Chunk);
+
     // Takes the first chunk, of so many bytes: 64 or more; later ones grow to 64 KiB, or have as many if that is more.
     OUTBOARD_DEVICE explicit WarpArena(const Allocator& behind, size_t bytesOfChunk = DEFAULT_CHUNK_BYTES)
         : allocator(behind), chunkBytes(bytesOfChunk < 2 * sizeof(Chunk) ? 2 * sizeof(Chunk) : bytesOfChunk), first(nullptr),
           known{nullptr, 0}, owns(false) {
-        const Group group(allocator.shared());
-        owns = group.rank() == 0;
-        if (owns) {
+        if constexpr (JOINS) {
+            const Group group(allocator.shared());
+            owns = group.rank() == 0;
+            if (owns) {
+                first = makeChunk(allocator, sizeof(Chunk), chunkBytes, chunkBytes);
+            }
+            first = detail::fromFirst(group, first);
+            known = {first, detail::fromFirst(group, chunkBytes)};
+            group.sync();
+        } else {
+            owns = true;
             first = makeChunk(allocator, sizeof(Chunk), chunkBytes, chunkBytes);
+            known = {first, chunkBytes};
         }
-        first = detail::fromFirst(group, first);
-        known = {first, detail::fromFirst(group, chunkBytes)};
-        group.sync();
+    }
+
+    // By one thread: the arena whose handle() was kept, in another kernel too. This thread's freeAll frees it, and no other's may.
+    static OUTBOARD_DEVICE WarpArena resume(const Allocator& behind, void* handle) {
+        return WarpArena(behind, static_cast<Chunk*>(handle));
+    }
+
+    // What resume needs: the first chunk; nullptr if the allocator had none.
+    OUTBOARD_DEVICE void* handle() const {
+        return first;
     }
 
     // So many bytes, aligned to 16; nullptr for 0 bytes, or if the allocator has nothing more. One add serves the threads
     // that come together and share the arena.
     OUTBOARD_DEVICE void* malloc(size_t bytes) {
-        const Group group(first);
         const size_t size = (bytes + UNIT_BYTES - 1) & ~static_cast<size_t>(UNIT_BYTES - 1);
+        if constexpr (!JOINS) {
+            return isPossible(bytes) ? take(size) : nullptr;
+        }
+        const Group group(first);
         const u32 joined = size <= LIMIT_BYTES && bytes <= LIMIT_BYTES ? static_cast<u32>(size) : 0;
         const u32 before = group.sumOfLowerRanks(joined);
         const u32 total = group.fromLast(before + joined);
@@ -169,8 +201,7 @@ class WarpArena {
         if (memory != nullptr && joined != 0) {
             return memory + before;
         }
-        const bool possible = first != nullptr && bytes != 0 && bytes <= ~static_cast<size_t>(0) - 2 * sizeof(Chunk);
-        return possible ? take(size) : nullptr;
+        return isPossible(bytes) ? take(size) : nullptr;
     }
 
     // Frees what all threads got that share it. Once by each of them, when all are done with it (__syncwarp): the one that

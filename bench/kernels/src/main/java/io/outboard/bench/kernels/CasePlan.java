@@ -1,5 +1,6 @@
 package io.outboard.bench.kernels;
 
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -18,6 +19,7 @@ public final class CasePlan {
     /** The pre-splittings that figure 4 compares, besides the usual one. */
     static final List<String> FIGURE_SPLITS = List.of("none", "uniform:4096", "uniform:262144", "heap:65536");
 
+    private static final Set<TestKind> ARENA_TESTS = EnumSet.of(TestKind.AD, TestKind.ADF, TestKind.ACD, TestKind.P);
     private static final int PAPER_THREADS = 30720;
     private static final int BLOCK = 256;
     private static final int MILLION = 1 << 20;
@@ -56,7 +58,8 @@ public final class CasePlan {
             final int churnSeconds,
             final List<Long> heapBytes,
             final Set<PlanPart> parts) {
-        final CasePlan plan = new CasePlan(contenders, runs, contender -> aged && !contender.isCuda());
+        final CasePlan plan =
+                new CasePlan(contenders, runs, contender -> aged && !contender.isCuda() && !contender.isArena());
         if (parts.contains(PlanPart.MAIN)) {
             heapBytes.forEach(bytes -> plan.addMain(churnSeconds, bytes));
         }
@@ -127,7 +130,7 @@ public final class CasePlan {
             final List<String> preSplits,
             final int runs,
             final boolean aged) {
-        final CasePlan plan = new CasePlan(contenders, runs, contender -> aged);
+        final CasePlan plan = new CasePlan(contenders, runs, contender -> aged && !contender.isArena());
         for (final TestKind test : tests) {
             final List<Integer> counts = counts(test, iterations, churnSeconds);
             for (final String text : threads) {
@@ -249,7 +252,7 @@ public final class CasePlan {
 
     private void addFigures4And5() {
         final String threads = "W" + PAPER_THREADS;
-        final CasePlan lists = with(Contender::hasChunks, CasePlan::never);
+        final CasePlan lists = with(each -> each.hasChunks() && !each.isArena(), CasePlan::never);
         final CasePlan fused = with(each -> each.name().equals("CFMMalloc"), CasePlan::never);
         for (final long bytes : FIGURE_BYTES) {
             lists.add(TestKind.ACD, threads, bytes);
@@ -306,7 +309,7 @@ public final class CasePlan {
             final long most,
             final UnaryOperator<KernelCase> change) {
         for (final Contender contender : contenders) {
-            if (isPossible(test, contender)) {
+            if (isPossible(test, threads.startsWith("W"), contender)) {
                 put(change.apply(new KernelCase(
                                 contender,
                                 test,
@@ -334,9 +337,13 @@ public final class CasePlan {
     /**
      * Returns whether a contender can do a test. An allocator that never fails can't be exhausted. Blocks that form a
      * list must be memory with no other use, so kernels without an allocator, and the allocator that wraps around,
-     * can't do such a test. A heap can be kept full only if its use is known.
+     * can't do such a test. A heap can be kept full only if its use is known. An arena is a warp's and frees all of its
+     * memory at once, so it does the paper's tests, in which one thread of a warp allocates and frees all that it has.
      */
-    private static boolean isPossible(final TestKind test, final Contender contender) {
+    private static boolean isPossible(final TestKind test, final boolean perWarp, final Contender contender) {
+        if (contender.isArena()) {
+            return perWarp && ARENA_TESTS.contains(test);
+        }
         return switch (test) {
             case OOM, FILL -> !(contender.isEmpty() || contender.overwrites());
             case CHURN -> contender.hasChunks();

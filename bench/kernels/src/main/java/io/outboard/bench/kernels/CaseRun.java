@@ -64,7 +64,7 @@ final class CaseRun {
             addOthers(json, fresh);
         }
         if (!fresh.get(0).isLong()) {
-            if (work.contender().hasChunks() && hasTwoKernels()) {
+            if (work.contender().hasChunks() && !work.contender().isArena() && hasTwoKernels()) {
                 json.put("internalFragmentation", internalFragmentation(), 4);
             }
             if (work.aged()) {

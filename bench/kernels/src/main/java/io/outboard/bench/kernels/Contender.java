@@ -1,10 +1,10 @@
 package io.outboard.bench.kernels;
 
 import io.outboard.cuda.kernels.DeviceAllocator;
-import io.outboard.cuda.kernels.internal.DevicePtx;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -23,6 +23,13 @@ public record Contender(String name, boolean coalesced, boolean linked) {
 
     private static final String COALESCED = " coalesced";
     private static final String LINKED = " linked";
+
+    /**
+     * FDGMalloc as Vinkler and Havran (2014) measured it, our {@code WarpArena} with chunks from CUDA's malloc, and the
+     * same over our default allocator; with the allocator behind. {@code arena_malloc.cuh} says what becomes of frees.
+     */
+    private static final Map<String, DeviceAllocator> ARENAS =
+            Map.of("FDGMalloc", DeviceAllocator.CUDA_MALLOC, "WarpArena", DeviceAllocator.BIT_MALLOC);
 
     /** The word in the names of resources that takes the place of an allocator's name. */
     private static final String ANY = "Linked";
@@ -56,6 +63,7 @@ public record Contender(String name, boolean coalesced, boolean linked) {
     public static List<String> names() {
         final List<String> names = new ArrayList<>(List.of(EMPTY));
         Arrays.stream(DeviceAllocator.values()).map(DeviceAllocator::paperName).forEach(names::add);
+        ARENAS.keySet().stream().sorted().forEach(names::add);
         return names;
     }
 
@@ -79,9 +87,17 @@ public record Contender(String name, boolean coalesced, boolean linked) {
         return name + (coalesced ? COALESCED : "") + (linked ? LINKED : "");
     }
 
-    /** Returns the allocator; empty if there is none. */
+    /** Returns the allocator, of an arena the one behind it; empty if there is none. */
     Optional<DeviceAllocator> allocator() {
-        return name.equals(EMPTY) ? Optional.empty() : Optional.of(DeviceAllocator.named(name));
+        if (name.equals(EMPTY)) {
+            return Optional.empty();
+        }
+        return Optional.of(isArena() ? ARENAS.get(name) : DeviceAllocator.named(name));
+    }
+
+    /** Returns whether all memory of a warp is freed at once. */
+    boolean isArena() {
+        return ARENAS.containsKey(name);
     }
 
     /** Returns whether there is no allocator. */
@@ -121,6 +137,8 @@ public record Contender(String name, boolean coalesced, boolean linked) {
 
     /** Returns the resource beside this class that holds the kernels as PTX, packed. */
     String resource() {
-        return "kernels-" + (linked ? ANY : DevicePtx.of(name, coalesced, false).name()) + ".ptx.gz";
+        // BitMalloc joins the requests of a warp anyway, so its coalesced code is the same.
+        final String form = coalesced && !name.equals(NEWEST) ? "-coalesced" : "";
+        return "kernels-" + (linked ? ANY : name + form) + ".ptx.gz";
     }
 }

@@ -29,7 +29,8 @@ final class KernelCaseOptions {
             split = ",",
             description =
                     "What to measure: BitMalloc, CMalloc, CFMalloc, CMMalloc, CFMMalloc, AtomicMalloc, AWMalloc, CudaMalloc,"
-                            + " XMalloc; or Empty, the kernels without any. Default: all.")
+                            + " XMalloc; FDGMalloc, a warp's arena over CUDA's malloc, or WarpArena, the same over BitMalloc;"
+                            + " or Empty, the kernels without any. Default: all.")
     private List<String> allocators = List.of();
 
     @Option(
@@ -187,7 +188,8 @@ final class KernelCaseOptions {
                 aged != null && aged);
         if (cases.stream().allMatch(work -> work.test() == TestKind.REGISTERS)) {
             throw new WrongUseException("--bytes=" + String.join(",", bytes)
-                    + " must have a range such as 4..1024 for MIX, and a size for other cases");
+                    + " must have a range such as 4..1024 for MIX, and a size for other cases; and FDGMalloc and WarpArena"
+                    + " do AD, ADF, ACD and P with threads such as W30720 alone");
         }
         return cases;
     }
@@ -215,6 +217,8 @@ final class KernelCaseOptions {
             }
             if (name.equals(Contender.EMPTY)) {
                 contenders.add(new Contender(name, false));
+            } else if (new Contender(name, false).isArena()) {
+                coalescing.forEach(joins -> contenders.add(new Contender(name, joins)));
             } else {
                 linking.forEach(
                         links -> coalescing.forEach(joins -> contenders.add(new Contender(name, joins, links))));

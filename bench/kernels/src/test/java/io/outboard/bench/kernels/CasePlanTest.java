@@ -114,6 +114,30 @@ class CasePlanTest {
         }
     }
 
+    /** An arena frees all that its warp has at once. */
+    @Test
+    void shouldTestArenasWhereOneThreadOfAWarpFreesAllThatItHas() {
+        final List<KernelCase> cases = usual(contenders());
+
+        for (final String arena : List.of("FDGMalloc", "WarpArena")) {
+            final Set<String> names = names(cases, arena);
+            assertTrue(names.containsAll(List.of(
+                    "registers",
+                    "AD W1M 256 B",
+                    "AD fused W30k 4 B",
+                    "ACD W30k 4 B, 100 iterations",
+                    "ACD W30k 4 B, 512 MiB heap",
+                    "P W30k 4 B")));
+            assertTrue(names.stream().allMatch(name -> name.matches("registers|(AD|AD fused|ACD|P) W.*")), arena);
+            assertFalse(names.contains("AD W30k 64 B"), "fragmentation is of heaps");
+            assertTrue(cases.stream()
+                    .noneMatch(work -> work.aged() && work.contender().isArena()));
+            assertTrue(CasePlan.quick(contenders()).stream()
+                    .filter(work -> work.contender().isArena())
+                    .allMatch(work -> work.perWarp() || work.test() == TestKind.REGISTERS));
+        }
+    }
+
     @Test
     void shouldAgeHeapsOfTheTableWhereSomethingIsFreed() {
         final List<KernelCase> cases = usual(contenders());

@@ -24,7 +24,8 @@ class SeparateHeapsTest {
 
     /** A thread that is served for the warp once used the first lane's heap for all. */
     @ParameterizedTest
-    @ValueSource(strings = {"BitMalloc", "AtomicMalloc", "Coalesced", "Buffered", "WarpArena", "ObjectHeap"})
+    @ValueSource(
+            strings = {"BitMalloc", "AtomicMalloc", "Uncoalesced", "Coalesced", "Buffered", "WarpArena", "ObjectHeap"})
     void shouldServeEachLaneOfItsOwnHeap(final String allocator) {
         program.trySeeds(LIMIT_SECONDS, "warps", allocator, 300);
     }

@@ -21,7 +21,7 @@ class WarpArenaTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"scratch, 5000", "lives, 500", "weak-lives, 300"})
+    @CsvSource({"scratch, 5000", "alone, 3000", "lives, 500", "weak-lives, 300"})
     void shouldKeepScratchApartAndFreeAllOfIt(final String scenario, final long seeds) {
         program.trySeeds(LIMIT_SECONDS, "warps", scenario, seeds);
     }
