@@ -180,13 +180,19 @@ list_program() {
         list_program "$program" Aos -DOUTBOARD_ARRAYS=AOS
         list_program "$program" Soa -DOUTBOARD_ARRAYS=SOA
     done
-    # A k-d tree's build: allocators as the paper has them, and two more. Not fused, so that a CPU comes to the same tree.
+    # A k-d tree's build: allocators as the paper has them, and more. Not fused, so that a CPU comes to the same tree.
     for allocator in AtomicMalloc AWMalloc $CHUNKS CudaMalloc; do
-        list_program kdtree "$allocator" -fmad=false "-DOUTBOARD_ALLOCATOR=outboard::$allocator"
+        case $allocator in
+            AtomicMalloc | AWMalloc) form="outboard::Uncoalesced<outboard::$allocator>" ;;
+            *) form=outboard::$allocator ;;
+        esac
+        list_program kdtree "$allocator" -fmad=false "-DOUTBOARD_ALLOCATOR=$form"
     done
-    list_program kdtree CFMMalloc-coalesced -fmad=false '-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::CFMMalloc>'
     list_program kdtree CudaMalloc-buffered -fmad=false \
         '-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::Buffered<outboard::CudaMalloc>>'
+    for allocator in BitMalloc CudaMalloc; do
+        list_program kdtree "$allocator-arena" -fmad=false -DOUTBOARD_ARENA "-DOUTBOARD_ALLOCATOR=outboard::$allocator"
+    done
     # Programs that measure requests alone.
     list_program objects ObjectHeap -DOUTBOARD_OBJECTS
     list_program arena Bump -DOUTBOARD_BUMP

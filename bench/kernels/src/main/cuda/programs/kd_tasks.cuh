@@ -6,11 +6,12 @@
 // put    takes the place at the tail by one addition, writes the task there, and then says that it is ready.
 // take   takes the place at the head by one addition, and waits until its task is ready, or until the build has ended.
 //
-// A place is used once, so nothing waits for it to become free: a build that has more tasks than the array has places ends as
-// one that has failed. A warp waits in `take` only, where it has no task that others could wait for: so, however many warps
+// A place is used once, so nothing waits for it to become free: a build that needs more of anything than the host's arrays have
+// ends as one that has failed. A warp waits in `take` only, where it has no task that others could wait for: so, however many warps
 // run and in which order they come, the task at each place is done by the one that came for it.
 //
-// A build ends when no node is left to be divided, which `pending` counts, or at the first failure.
+// A build ends when no node is left to be divided, which `pending` counts, or when an array is too small. `refused` says that the
+// heap has refused a request: then nodes aren't divided any more, so that the build ends soon, as a tree, and with all lists freed.
 //
 // Memory order, by the PTX memory model: all lanes of the warp that puts write what the task is about before __syncwarp and
 // the release of `ready` by one of them; one lane of the warp that takes acquires it before its __syncwarp. So all lanes see
@@ -22,40 +23,41 @@
 
 namespace kd {
 
-enum State : u32 { RUNNING, DONE, REFUSED, TOO_MANY_TASKS };
+enum State : u32 { RUNNING, DONE, TOO_SMALL };
 
 enum Kind : u32 {
-    ROOT,  // to be made, of all triangles
+    ROOT,  // to be divided, or begun to be
     NODE,  // to be divided
     BIN,   // a part of a large node's list, to be counted
     PART   // a part of such a list, to be written to the children's
 };
 
 struct alignas(64) Task {
-    u64 subject;  // a Node, or a Large of which this is part
-    u64 list;     // of a node
+    u64 subject;  // of a part, its Large; else the list
     u32 count;    // of its references; or the part's number
     u32 depth;
     Box box;
+    u32 node;
     u32 kind;
     u32 ready;
 };
 
 static_assert(sizeof(Task) == 64, "the host allocates them");
 
-// Each in a line of its own. The host reads some; KdTree.Word.
+// Each in a line of its own, but what changes seldom. The host reads some; KdDevice.
 struct Queue {
     alignas(128) u32 head;
     alignas(128) u32 tail;
     alignas(128) u32 pending;
+    alignas(128) u32 nodes;       // so many have numbers
+    alignas(128) u32 references;  // of leaves so far
     alignas(128) u32 state;
-    u32 copiedNodes;
-    u32 copiedReferences;
-    u32 unused;
-    u64 root;  // a Pair, of which the first is used
+    u32 refused;
+    u32 listReferences;  // of memory for long lists, given away
+    u32 larges;
 };
 
-static_assert(sizeof(Queue) == 512, "the host allocates it");
+static_assert(sizeof(Queue) == 768, "the host allocates it");
 
 class Tasks {
     static constexpr u32 LOOKS_A_STATE = 4;
@@ -87,6 +89,16 @@ class Tasks {
           tasks(reinterpret_cast<Task*>(theTasks)),
           capacity(static_cast<u32>(theCapacity)) {}
 
+    // By one lane. So many of one of the queue's counts; fail if the array has too few.
+    __device__ bool give(u32& count, u32 number, u64 most, u32& first) const {
+        first = atomicAdd(&count, number);
+        if (first + static_cast<u64>(number) <= most) {
+            return true;
+        }
+        end(TOO_SMALL);
+        return false;
+    }
+
     // By one lane, at most one with success in a build.
     __device__ void end(State state) const { atomicCAS(&queue->state, RUNNING, state); }
 
@@ -108,7 +120,7 @@ class Tasks {
     template <class Function>
     __device__ void put(u32 place, Kind kind, const Function& write) const {
         if (place >= capacity) {
-            end(TOO_MANY_TASKS);
+            end(TOO_SMALL);
             return;
         }
         Task& task = tasks[place];
@@ -116,13 +128,6 @@ class Tasks {
         task.kind = kind;
         // Pairs with the acquire in isReady.
         outboard::Atomic<u32>(task.ready).store(1, outboard::RELEASE);
-    }
-
-    // By one lane, for the first task of a large node, before what it is about is freed.
-    __device__ void forget(u32 place) const {
-        if (place < capacity) {
-            tasks[place].subject = 0;
-        }
     }
 
     // By all lanes of a warp: null when the build has ended.

@@ -1,29 +1,33 @@
 // The build of a k-d tree over triangles, in one kernel, as Vinkler and Havran 2014 measure allocators by it (section 7, "Data
-// structure build"): a warp is the unit of computation, takes nodes from a pool of tasks, and has the lists of references to
-// triangles, which are in both children where they reach over the plane, allocated as it goes. How a node is divided the paper
-// doesn't say: see kd_split.cuh. It ends as a leaf if it has few references, is deep, or no plane is worth it.
+// structure build"): a warp is the unit of computation, takes nodes from a pool of tasks, and has one thread allocate a list of
+// references to triangles for each child, which are in both children where they reach over the plane. How a node is divided the
+// paper doesn't say: see kd_split.cuh. It ends as a leaf if it has few references, is deep, or no plane is worth it.
 //
-//     request of the root      its list: 4 bytes a triangle; and a pair of nodes, of which one is used
-//     requests of a division   the list of each child that isn't empty; the pair of child nodes, 32 bytes; for each child
-//                              that is large, what many warps need to divide it, about 900 bytes
-//     frees of a division      the node's list; what a large one had
+//     requests of a division   the list of each child that isn't empty: two chunks, as in the paper
+//     free of a division       the node's list
+//     free of a leaf           its list, after its references have been copied to an array
 //
-// All requests of a division are made together, each by a lane of its own; so are its frees. Leaves keep their lists.
+// So the heap has lists alone, as many frees as requests, and nothing in the end. Nodes, and references of leaves, are in arrays.
+//
+// Lists of more than MOST_REFERENCES are in memory that is set aside. The paper doesn't say where its long lists are, but its tables
+// 3 and 4 do: no request can be larger than the root of (the number of requests * (deviation^2 + mean^2)), which is 0.44 of the root's
+// list for 283 thousand triangles and 0.06 for 12.7 million. docs/kernel-papers.md has the numbers.
 //
 // A node with more than LARGE references is divided by many warps. Its list is cut into parts, each a task: they are counted
 // into bins (BIN); who ends the last of these chooses the plane and allocates the children's lists; then the parts are
 // written there (PART), and who ends the last of those goes on with the children. Smaller nodes are divided by one warp, which
 // goes on with one of the children at once and puts the other into the pool.
 //
-// A request that gets nothing ends the build: each warp ends what it has begun, or takes at most one more task that becomes ready
-// before it looks whether the build goes on. What is there stays a tree: a node that couldn't be divided, or wasn't yet, is a leaf
-// that keeps its list. What the division that was refused had been given is freed at once. Memory of large nodes whose parts weren't
-// all done is in no tree: each is found by the first of its tasks, if that has a place, as long as it hasn't been freed (endLarge). So all can be freed after a build that was refused, too.
+// After a request that gets nothing no node is divided any more: each becomes a leaf, whose list is freed as any other. So all is
+// free in the end of a build that was refused, too.
 //
-// Compiled for each store by cuda-backend/ptx.sh, with -DOUTBOARD_ALLOCATOR='...' and -fmad=false.
+// Compiled for each store by cuda-backend/ptx.sh, with -DOUTBOARD_ALLOCATOR='...' and -fmad=false; and with -DOUTBOARD_ARENA for a
+// WarpArena over it (FDGMalloc): each warp has its own, whose memory is all freed when the tree is done. The paper leaves FDGMalloc
+// out of this test, since it can free only then.
 #include "allocator_of.cuh"
 #include "kd_nodes.cuh"
 #include "kd_tasks.cuh"
+#include "outboard/warp_arena.cuh"
 
 using Allocator = OUTBOARD_ALLOCATOR;
 
@@ -33,7 +37,49 @@ using namespace kd;
 
 constexpr u32 WARPS = 4;   // of a block
 constexpr u32 BLOCKS = 7;  // of a multiprocessor at least, so that no store takes more than 72 registers
-__device__ inline Allocator allocatorOf(const Build& build) { return MakeAllocator<Allocator>::of(&build.heap); }
+
+// What lists are allocated with, by the first lane of each warp.
+#ifdef OUTBOARD_ARENA
+class Lists {
+    using Arena = outboard::WarpArena<Allocator, false>;
+
+    // All warps begin with one, those too that never have a task.
+    static constexpr size_t FIRST_BYTES = 1024;
+
+    Arena arena;
+
+    static __device__ Arena arenaOf(const Build& build) {
+        const Allocator behind = MakeAllocator<Allocator>::of(&build.heap);
+        return threadIdx.x % LANES == 0 ? Arena(behind, FIRST_BYTES) : Arena::resume(behind, nullptr);
+    }
+
+  public:
+    __device__ explicit Lists(const Build& build) : arena(arenaOf(build)) {}
+
+    __device__ void* malloc(size_t bytes) { return arena.malloc(bytes); }
+
+    __device__ void free(void*) {}
+
+    // After the build: the others have read all that they had to read of this.
+    __device__ void end() {
+        __threadfence();
+        arena.freeAll();
+    }
+};
+#else
+class Lists {
+    Allocator allocator;
+
+  public:
+    __device__ explicit Lists(const Build& build) : allocator(MakeAllocator<Allocator>::of(&build.heap)) {}
+
+    __device__ void* malloc(size_t bytes) { return allocator.malloc(bytes); }
+
+    __device__ void free(void* list) { allocator.free(list); }
+
+    __device__ void end() {}
+};
+#endif
 
 // One warp of a build. Where `work` changes, its lanes wait for each other before and after.
 template <bool COUNTED>
@@ -42,25 +88,30 @@ class Builder {
     const Tasks tasks;
     Work& work;
     Bins& bins;
+    Lists lists;
     const u32 lane = threadIdx.x % LANES;
 
     __device__ Tally* tally() const { return reinterpret_cast<Tally*>(build.tally); }
+
+    __device__ Queue& queue() const { return *reinterpret_cast<Queue*>(build.queue); }
+
+    __device__ Node* nodes() const { return reinterpret_cast<Node*>(build.nodes); }
 
     __device__ bool isTask(u32 references, u32 depth) const {
         return references > build.leafReferences && depth < build.mostDepth;
     }
 
-    __device__ bool isLarge(u32 references, u32 depth) const { return references > LARGE && isTask(references, depth); }
-
     __device__ static u32 partsOf(u32 references) { return (references + PART_REFERENCES - 1) / PART_REFERENCES; }
 
     __device__ static u32 startOf(u32 part) { return part * PART_REFERENCES; }
 
+    __device__ u32 referencesOf(u32 side) const { return side == 0 ? work.split.left : work.split.right; }
+
     __device__ void load(const Task& task) {
         __syncwarp();
         if (lane == 0) {
-            work.node = reinterpret_cast<Node*>(task.subject);
-            work.list = reinterpret_cast<u32*>(task.list);
+            work.list = reinterpret_cast<u32*>(task.subject);
+            work.node = task.node;
             work.count = task.count;
             work.depth = task.depth;
             work.box = task.box;
@@ -87,6 +138,9 @@ class Builder {
         }
     }
 
+    // A reference of a list. The memory may have been in other hands in this kernel: it is read where all multiprocessors share it.
+    __device__ static u32 referenceOf(const u32* list, u32 index) { return list == nullptr ? index : __ldcg(list + index); }
+
     // Of references [from, to) of the list, into bins that are cleared first.
     __device__ void countIntoBins(u32 from, u32 to) {
         u32* const words = &bins.starts[0][0];
@@ -95,17 +149,9 @@ class Builder {
         }
         __syncwarp();
         const auto* const boxes = reinterpret_cast<const float4*>(build.boxes);
-        u32* const list = work.list;
-        const bool isRoot = work.depth == 0;
+        const u32* const list = work.list;
         for (u32 i = from + lane; i < to; i += LANES) {
-            u32 triangle = i;
-            if (isRoot) {
-                // Its list isn't there yet.
-                __stcg(list + i, triangle);
-            } else {
-                // The memory has been in other hands in this kernel: read where all multiprocessors share it.
-                triangle = __ldcg(list + i);
-            }
+            const u32 triangle = referenceOf(list, i);
             addToBins(bins, work.box, __ldg(boxes + 2ull * triangle), __ldg(boxes + 2ull * triangle + 1));
         }
         __syncwarp();
@@ -126,7 +172,7 @@ class Builder {
             bool goesRight = false;
             u32 triangle = 0;
             if (i + lane < to) {
-                triangle = __ldcg(list + i + lane);
+                triangle = referenceOf(list, i + lane);
                 const float begin = __ldg(boxes + 8ull * triangle);
                 const float end = __ldg(boxes + 8ull * triangle + 4);
                 goesLeft = isLeft(begin, end, plane);
@@ -146,42 +192,54 @@ class Builder {
         return static_cast<u64>(rights) << 32 | lefts;
     }
 
-    __device__ u32 wishedBytes() const {
-        switch (lane) {
-            case 0: return work.split.left * sizeof(u32);
-            case 1: return work.split.right * sizeof(u32);
-            case PAIR_WISH: return sizeof(Pair);
-            case LARGE_WISH: return isLarge(work.split.left, work.depth + 1) ? sizeof(Large) : 0;
-            case LARGE_WISH + 1: return isLarge(work.split.right, work.depth + 1) ? sizeof(Large) : 0;
-            default: return 0;
+    // A list for a child, by one lane; null if there is no memory.
+    __device__ u32* makeList(u32 references) {
+        if (references > MOST_REFERENCES) {
+            u32 first = 0;
+            return tasks.give(queue().listReferences, references, build.listCapacity, first)
+                           ? reinterpret_cast<u32*>(build.lists) + first
+                           : nullptr;
+        }
+        const u64 bytes = references * sizeof(u32);
+        auto* const list = static_cast<u32*>(lists.malloc(bytes));
+        if (COUNTED) {
+            atomicAdd(&tally()->requests, 1ull);
+            atomicAdd(&tally()->bytes, bytes);
+            atomicAdd(&tally()->squares, bytes * bytes);
+            atomicMax(&tally()->greatest, bytes);
+            atomicAdd(&tally()->refused, list == nullptr ? 1ull : 0ull);
+        }
+        return list;
+    }
+
+    // By one lane. The root's list, of all triangles, is none, and long ones aren't the heap's.
+    __device__ void freeList(u32* list, u32 references) {
+        if (list != nullptr && references <= MOST_REFERENCES) {
+            lists.free(list);
         }
     }
 
-    // What a division needs. False if there wasn't all of it: then the build ends.
+    // What a division needs. False if there wasn't all of it: then nothing was taken, and no node is divided any more.
     __device__ bool allocate() {
-        const u32 bytes = wishedBytes();
-        void* got = nullptr;
-        if (bytes != 0) {
-            got = allocatorOf(build).malloc(bytes);
-        }
-        const bool isRefused = bytes != 0 && got == nullptr;
-        __syncwarp();
-        if (lane < WISHES) {
-            work.got[lane] = reinterpret_cast<u64>(got);
-        }
-        if (isRefused) {
-            tasks.end(REFUSED);
-        }
-        if (COUNTED && bytes != 0) {
-            const u64 wide = bytes;
-            atomicAdd(&tally()->requests, 1ull);
-            atomicAdd(&tally()->bytes, wide);
-            atomicAdd(&tally()->squares, wide * wide);
-            atomicMax(&tally()->greatest, wide);
-            atomicAdd(&tally()->refused, isRefused ? 1ull : 0ull);
+        bool isGiven = true;
+        if (lane == 0) {
+            u32 children = 0;
+            for (u32 side = 0; side < SIDES; ++side) {
+                work.lists[side] = isGiven && referencesOf(side) != 0 ? makeList(referencesOf(side)) : nullptr;
+                isGiven = isGiven && (referencesOf(side) == 0 || work.lists[side] != nullptr);
+            }
+            isGiven = isGiven && tasks.give(queue().nodes, SIDES, build.nodeCapacity, children);
+            work.children = children;
+            for (u32 side = 0; side < SIDES && !isGiven; ++side) {
+                freeList(work.lists[side], referencesOf(side));
+            }
+            if (!isGiven) {
+                // Relaxed: only ends the build sooner.
+                outboard::Atomic<u32>(queue().refused).store(1, outboard::RELAXED);
+            }
         }
         __syncwarp();
-        return __all_sync(ALL, !isRefused);
+        return __shfl_sync(ALL, isGiven ? 1 : 0, 0) != 0;
     }
 
     // Puts a task for each part of a large node.
@@ -190,9 +248,6 @@ class Builder {
         u32 first = 0;
         if (lane == 0) {
             first = tasks.places(parts);
-            if (kind == BIN) {
-                __stcg(&large->first, first);
-            }
         }
         first = __shfl_sync(ALL, first, 0);
         __syncwarp();
@@ -248,28 +303,24 @@ class Builder {
             }
             before = __shfl_sync(ALL, before, 0);
         }
-        part<true>(from, to, reinterpret_cast<u32*>(work.got[0]) + static_cast<u32>(before),
-                   reinterpret_cast<u32*>(work.got[1]) + (before >> 32));
+        part<true>(from, to, work.lists[0] + static_cast<u32>(before), work.lists[1] + (before >> 32));
     }
 
-    // Has many warps divide a child.
-    __device__ void beginLarge(Large* large, u32 side, u32 references) const {
-        u32* const words = reinterpret_cast<u32*>(large);
-        for (u32 i = lane; i < sizeof(Large) / sizeof(u32); i += LANES) {
-            __stcg(words + i, 0);
+    // Memory for a large node, or null: if it isn't large, or if there is none, so that one warp divides it.
+    __device__ Large* makeLarge(u32 references) const {
+        u32 index = ~0u;
+        if (lane == 0 && references > LARGE) {
+            index = atomicAdd(&queue().larges, 1);
         }
-        __syncwarp();
-        if (lane == 0) {
-            toChild(large->work, side, references);
-        }
-        putParts(large, BIN, references);
+        index = __shfl_sync(ALL, index, 0);
+        return index < build.largeCapacity ? reinterpret_cast<Large*>(build.larges) + index : nullptr;
     }
 
     // What is known of a child, of the node at work or of a large one.
-    __device__ void toChild(Work& child, u32 side, u32 references) const {
-        child.node = pair() + side;
-        child.list = reinterpret_cast<u32*>(work.got[side]);
-        child.count = references;
+    __device__ void toChild(Work& child, u32 side) const {
+        child.node = work.children + side;
+        child.list = work.lists[side];
+        child.count = referencesOf(side);
         child.depth = work.depth + 1;
         cut(child.box, side);
     }
@@ -279,43 +330,50 @@ class Builder {
         (side == 0 ? box.hi : box.lo)[work.split.axis] = work.split.plane;
     }
 
-    __device__ Node* pair() const { return reinterpret_cast<Node*>(work.got[PAIR_WISH]); }
-
-    __device__ void putNode(u32 side, u32 references) const {
+    __device__ void putNode(u32 side) const {
         tasks.put(tasks.places(1), NODE, [&](Task& task) {
-            task.subject = reinterpret_cast<u64>(pair() + side);
-            task.list = work.got[side];
-            task.count = references;
+            task.subject = reinterpret_cast<u64>(work.lists[side]);
+            task.node = work.children + side;
+            task.count = referencesOf(side);
             task.depth = work.depth + 1;
             cut(task.box, side);
         });
     }
 
-    // The nodes of a division.
-    __device__ void link() const {
-        if (lane < SIDES) {
-            pair()[lane] = {work.got[lane], lane == 0 ? work.split.left : work.split.right, LEAF};
-        } else if (lane == SIDES && work.node != nullptr) {
-            *work.node = {reinterpret_cast<u64>(pair()), __float_as_uint(work.split.plane), work.split.axis};
-        } else if (lane == SIDES) {
-            reinterpret_cast<Queue*>(build.queue)->root = reinterpret_cast<u64>(pair());
+    // A node that stays a leaf: copies its references to the array, and frees its list.
+    __device__ void makeLeaf(u32 node, u32* list, u32 count) {
+        u32 first = 0;
+        u32 isGiven = 0;
+        if (lane == 0) {
+            isGiven = tasks.give(queue().references, count, build.referenceCapacity, first) ? 1 : 0;
+            nodes()[node] = {LEAF, count, first, 0};
+        }
+        first = __shfl_sync(ALL, first, 0);
+        isGiven = __shfl_sync(ALL, isGiven, 0);
+        if (isGiven != 0) {
+            for (u32 i = lane; i < count; i += LANES) {
+                reinterpret_cast<u32*>(build.references)[first + i] = referenceOf(list, i);
+            }
+        }
+        // All have read what is freed.
+        __syncwarp();
+        if (lane == 0) {
+            freeList(list, count);
         }
     }
 
     // Hands the children on. True if one of them is at work now.
     __device__ bool goOn() {
-        const u32 references[SIDES] = {work.split.left, work.split.right};
-        const u32 depth = work.depth + 1;
         u32 waiting = 0;  // bits of sides
         for (u32 side = 0; side < SIDES; ++side) {
-            waiting |= isTask(references[side], depth) ? 1u << side : 0;
+            if (isTask(referencesOf(side), work.depth + 1)) {
+                waiting |= 1u << side;
+            } else {
+                makeLeaf(work.children + side, work.lists[side], referencesOf(side));
+            }
         }
         if (lane == 0) {
-            if (COUNTED) {
-                atomicAdd(&tally()->pairs, 1ull);
-                atomicAdd(&tally()->references,
-                          static_cast<u64>((waiting & 1) != 0 ? 0 : references[0]) + ((waiting & 2) != 0 ? 0 : references[1]));
-            }
+            nodes()[work.node] = {work.split.axis, __float_as_uint(work.split.plane), work.children, 0};
             tasks.replaceBy(__popc(waiting));
         }
         // What is in memory, before tasks say so.
@@ -326,100 +384,80 @@ class Builder {
             if ((waiting >> side & 1) == 0) {
                 continue;
             }
-            auto* const large = reinterpret_cast<Large*>(work.got[LARGE_WISH + side]);
+            Large* const large = makeLarge(referencesOf(side));
             if (large != nullptr) {
-                beginLarge(large, side, references[side]);
+                if (lane == 0) {
+                    toChild(large->work, side);
+                }
+                putParts(large, BIN, referencesOf(side));
             } else if (mine == SIDES) {
                 mine = side;
             } else if (lane == 0) {
-                putNode(side, references[side]);
+                putNode(side);
             }
         }
         __syncwarp();
         if (mine != SIDES && lane == 0) {
-            toChild(work, mine, mine == 0 ? references[0] : references[1]);
+            toChild(work, mine);
         }
         __syncwarp();
         return mine != SIDES;
     }
 
-    // As if it divided what is above the root: the first child has all triangles, the other one none.
-    __device__ void chooseRoot() {
-        if (lane == 0) {
-            work.depth = ~0u;
-            work.split = {0, work.box.hi[0], static_cast<u32>(build.triangles), 0};
-        }
-        __syncwarp();
-    }
-
-    // Whether the node is to be divided. Else it has ended.
+    // Whether the node at work is to be divided.
     __device__ bool choosePlane() {
         const Split split = choose(bins, work.box, work.count);
+        // Relaxed: only ends the build sooner.
+        u32 isRefused = 0;
         if (lane == 0) {
+            isRefused = outboard::Atomic<u32>(queue().refused).load(outboard::RELAXED);
             work.split = split;
-            if (split.axis == LEAF) {
-                if (COUNTED) {
-                    atomicAdd(&tally()->references, static_cast<u64>(work.count));
-                }
-                tasks.replaceBy(0);
-            }
         }
         __syncwarp();
-        return split.axis != LEAF;
+        return split.axis != LEAF && __shfl_sync(ALL, isRefused, 0) == 0;
     }
 
-    // Does a task. True if a child is at work then.
+    // Does a task, or goes on with the node at work. True if a child is at work then.
     __device__ bool step(u32 kind, Large* large, u32 from) {
         const u32 to = large == nullptr ? work.count : min(work.count, from + PART_REFERENCES);
-        bool isChosen = false;
-        bool isWritten = false;
+        if (kind == ROOT) {
+            Large* const root = makeLarge(work.count);
+            if (root != nullptr) {
+                store(*root);
+                putParts(root, BIN, work.count);
+                return false;
+            }
+        }
         if (kind == PART) {
             write(from, to, large);
-            isWritten = isLast(&large->written);
-        } else if (kind == ROOT) {
-            chooseRoot();
-            isChosen = true;
+            if (!isLast(&large->written)) {
+                return false;
+            }
         } else {
             countIntoBins(from, to);
             if (kind == BIN && !mergeBins(large)) {
                 return false;
             }
-            isChosen = choosePlane();
-        }
-        // What this lane is to free.
-        u64 spare = lane == WISHES && kind == BIN ? reinterpret_cast<u64>(large) : 0;
-        if (isChosen && !allocate()) {
-            spare = lane < WISHES ? work.got[lane] : spare;
-        } else if (isChosen && kind == BIN) {
-            store(*large);
-            putParts(large, PART, work.count);
-            return false;
-        } else if (isChosen) {
-            write(0, work.count, nullptr);
-            isWritten = true;
-        }
-        bool isAtWork = false;
-        if (isWritten) {
-            if (lane == WISHES) {
-                spare = reinterpret_cast<u64>(large);
-            } else if (lane == 0) {
-                spare = reinterpret_cast<u64>(work.list);
+            if (!choosePlane() || !allocate()) {
+                makeLeaf(work.node, work.list, work.count);
+                if (lane == 0) {
+                    tasks.replaceBy(0);
+                }
+                return false;
             }
-            // All have read what goOn changes.
-            __syncwarp();
-            link();
-            isAtWork = goOn();
+            if (kind == BIN) {
+                store(*large);
+                putParts(large, PART, work.count);
+                return false;
+            }
+            write(0, work.count, nullptr);
         }
-        // All have read what is freed.
+        // All have read the list, and what goOn changes.
         __syncwarp();
-        if (lane == WISHES && spare != 0) {
-            tasks.forget(__ldcg(&large->first));
+        if (lane == 0) {
+            freeList(work.list, work.count);
         }
-        if (spare != 0) {
-            allocatorOf(build).free(reinterpret_cast<void*>(spare));
-        }
-        __syncwarp();
-        return isAtWork;
+        return goOn();
     }
 
   public:
@@ -427,7 +465,8 @@ class Builder {
         : build(theBuild),
           tasks(theBuild.queue, theBuild.tasks, theBuild.taskCapacity),
           work(memory.work),
-          bins(memory.bins) {}
+          bins(memory.bins),
+          lists(theBuild) {}
 
     // Until the build has ended.
     __device__ void run() {
@@ -439,7 +478,7 @@ class Builder {
             if (!isAtWork) {
                 const Task* const task = tasks.take();
                 if (task == nullptr) {
-                    return;
+                    break;
                 }
                 kind = task->kind;
                 if (kind == BIN || kind == PART) {
@@ -452,6 +491,7 @@ class Builder {
             }
             isAtWork = step(kind, large, from);
         }
+        lists.end();
     }
 };
 
@@ -465,13 +505,17 @@ __device__ void buildTree(const Build& build) {
 
 extern "C" {
 
-// One thread, after the queue and the tasks have been zeroed. Then it waits, until the host has launched what is timed.
+// One thread, after the queue, the tasks and the large nodes have been zeroed. Then it waits, until the host has launched what is
+// timed.
 __global__ void begin(const __grid_constant__ Build build) {
     auto& queue = *reinterpret_cast<Queue*>(build.queue);
     queue.tail = 1;
     queue.pending = 1;
-    queue.copiedNodes = 1;
-    Tasks(build.queue, build.tasks, build.taskCapacity).put(0, ROOT, [&](Task& task) { task.box = build.box; });
+    queue.nodes = 1;
+    Tasks(build.queue, build.tasks, build.taskCapacity).put(0, ROOT, [&](Task& task) {
+        task.count = static_cast<u32>(build.triangles);
+        task.box = build.box;
+    });
     const long long end = clock64() + static_cast<long long>(build.cycles);
     while (clock64() < end) {
     }
@@ -485,80 +529,10 @@ __global__ void __launch_bounds__(WARPS* LANES, BLOCKS) buildCounted(const __gri
     buildTree<true>(build);
 }
 
-// Copies nodes of one depth, for the host, and gives those below them their numbers.
-__global__ void copy(const __grid_constant__ Build build) {
-    auto& queue = *reinterpret_cast<Queue*>(build.queue);
-    auto* const links = reinterpret_cast<u64*>(build.links);
-    const u32 index = static_cast<u32>(build.first) + blockIdx.x * blockDim.x + threadIdx.x;
-    if (index >= build.last) {
-        return;
-    }
-    const auto* const where = reinterpret_cast<const Node*>(index == 0 ? queue.root : links[index]);
-    Flat flat = {LEAF, 0, 0, 0};
-    u64 link = 0;
-    if (where != nullptr) {
-        const Node node = *where;
-        link = node.link;
-        flat.axis = node.axis;
-        flat.value = node.value;
-        if (node.axis == LEAF) {
-            flat.first = atomicAdd(&queue.copiedReferences, node.value);
-            for (u32 i = 0; i < node.value && flat.first + i < build.referenceCapacity; ++i) {
-                reinterpret_cast<u32*>(build.references)[flat.first + i] = reinterpret_cast<const u32*>(node.link)[i];
-            }
-        } else {
-            flat.first = atomicAdd(&queue.copiedNodes, SIDES);
-            for (u32 side = 0; side < SIDES && flat.first + side < build.nodeCapacity; ++side) {
-                links[flat.first + side] = node.link + side * sizeof(Node);
-            }
-        }
-    }
-    reinterpret_cast<Flat*>(build.flats)[index] = flat;
-    links[index] = link;
-}
-
-// Frees all, after it has been copied.
-__global__ void end(const __grid_constant__ Build build) {
-    auto& queue = *reinterpret_cast<Queue*>(build.queue);
-    const u32 index = static_cast<u32>(build.first) + blockIdx.x * blockDim.x + threadIdx.x;
-    if (index < build.last) {
-        const u64 link = reinterpret_cast<const u64*>(build.links)[index];
-        if (link != 0) {
-            allocatorOf(build).free(reinterpret_cast<void*>(link));
-        }
-    }
-    if (index == 0 && queue.root != 0) {
-        allocatorOf(build).free(reinterpret_cast<void*>(queue.root));
-        queue.root = 0;
-    }
-}
-
 // Asks for what there can't be, so that buffers give all that they keep to the allocator behind.
 __global__ void drain(const __grid_constant__ Build build) {
-    Allocator allocator = allocatorOf(build);
+    Allocator allocator = MakeAllocator<Allocator>::of(&build.heap);
     allocator.free(allocator.malloc(1ull << 50));
-}
-
-// After a build that was refused, over all tasks: frees what large nodes were divided with. They are leaves of the tree, which have
-// their lists still; what was to be their children's isn't theirs yet.
-__global__ void endLarge(const __grid_constant__ Build build) {
-    const u32 index = static_cast<u32>(build.first) + blockIdx.x * blockDim.x + threadIdx.x;
-    if (index >= build.last) {
-        return;
-    }
-    Task& task = reinterpret_cast<Task*>(build.tasks)[index];
-    if (task.kind != BIN || task.count != 0 || task.subject == 0) {
-        return;
-    }
-    auto* const large = reinterpret_cast<Large*>(task.subject);
-    task.subject = 0;
-    // Zeroes until the plane has been chosen.
-    for (u32 i = 0; i < WISHES; ++i) {
-        if (large->work.got[i] != 0) {
-            allocatorOf(build).free(reinterpret_cast<void*>(large->work.got[i]));
-        }
-    }
-    allocatorOf(build).free(large);
 }
 
 }

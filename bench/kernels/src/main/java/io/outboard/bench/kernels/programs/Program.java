@@ -32,4 +32,14 @@ public interface Program {
      * @throws RuntimeException if a kernel crashed, memory isn't enough, and so on
      */
     JsonLine run(ProgramCase work, BenchDevice device);
+
+    /**
+     * Returns the cases of all stores.
+     *
+     * @param quick whether the cases should be short, for memory checkers
+     * @return in the order in which they run
+     */
+    default List<ProgramCase> cases(final boolean quick) {
+        return stores().stream().flatMap(store -> cases(store, quick).stream()).toList();
+    }
 }

@@ -70,9 +70,6 @@ public final class Programs {
      * @return cases for each store that the program was compiled for
      */
     public static List<ProgramCase> cases(final String program, final boolean quick) {
-        final Program found = named(program);
-        return found.stores().stream()
-                .flatMap(store -> found.cases(store, quick).stream())
-                .toList();
+        return named(program).cases(quick);
     }
 }

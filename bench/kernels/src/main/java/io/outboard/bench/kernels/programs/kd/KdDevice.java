@@ -13,7 +13,6 @@ import io.outboard.cuda.kernels.KernelModule;
 import io.outboard.cuda.kernels.internal.TextResource;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Objects;
 import jcuda.Pointer;
 import jcuda.driver.JCudaDriver;
 import org.jspecify.annotations.Nullable;
@@ -34,14 +33,15 @@ final class KdDevice implements AutoCloseable {
         MOST_DEPTH(6),
         BOX(7),
         TALLY(10),
-        FLATS(11),
-        LINKS(12),
-        NODE_CAPACITY(13),
-        REFERENCES(14),
-        REFERENCE_CAPACITY(15),
-        FIRST(16),
-        LAST(17),
-        CYCLES(18);
+        NODES(11),
+        NODE_CAPACITY(12),
+        REFERENCES(13),
+        REFERENCE_CAPACITY(14),
+        LISTS(15),
+        LIST_CAPACITY(16),
+        LARGES(17),
+        LARGE_CAPACITY(18),
+        CYCLES(19);
 
         private final int index;
 
@@ -55,19 +55,17 @@ final class KdDevice implements AutoCloseable {
     }
 
     /**
-     * The tally counts what a build asked for: {@code Tally}.
+     * The tally counts what a build asked the heap for: {@code Tally}.
      *
      * @param requests how many
      * @param bytes of all requests
      * @param squares sum of the squares of their sizes
      * @param greatest bytes of the largest request
      * @param refused requests that got nothing
-     * @param pairs of nodes, the root's among them
-     * @param references of all leaves
      */
-    record Tally(long requests, long bytes, long squares, long greatest, long refused, long pairs, long references) {
+    record Tally(long requests, long bytes, long squares, long greatest, long refused) {
 
-        private static final int WORDS = 7;
+        private static final int WORDS = 5;
 
         double meanBytes() {
             return (double) bytes / requests;
@@ -79,7 +77,7 @@ final class KdDevice implements AutoCloseable {
     }
 
     /**
-     * The leftover is what the heap has when everything was freed.
+     * The leftover is what the heap has after a build, which frees all lists.
      *
      * @param usedChunks that the heap still has in use; null where that isn't known
      * @param misuses frees that were refused
@@ -96,23 +94,38 @@ final class KdDevice implements AutoCloseable {
         }
     }
 
-    /** The most references of a leaf. */
-    static final int LEAF_REFERENCES = 16;
+    /**
+     * The most references of a leaf. With four, trees have about as many references a triangle, and requests about the
+     * mean size, as those of the paper's tables 3 and 4.
+     */
+    static final int LEAF_REFERENCES = 4;
+
+    /** The most references of a list in the heap: {@code MOST_REFERENCES} in {@code kd_nodes.cuh}. */
+    static final int MOST_REFERENCES = 16_384;
 
     private static final int BLOCK = 128;
     private static final int WARP = 32;
-    private static final int QUEUE_BYTES = 512;
+    private static final int QUEUE_BYTES = 768;
     private static final int TASK_BYTES = 64;
-    /**
-     * The index, in ints, at which {@code Queue} has the number of tasks, its state, and the number of nodes copied.
-     */
-    private static final int TAIL = QUEUE_BYTES / 4 / Integer.BYTES;
+    private static final int LARGE_BYTES = 1024;
 
-    private static final int STATE = 3 * QUEUE_BYTES / 4 / Integer.BYTES;
+    /** The places of arrays for each triangle; the scenes need about half as many. */
+    private static final int NODES_A_TRIANGLE = 6;
 
-    private static final int COPIED = STATE + 1;
+    private static final int REFERENCES_A_TRIANGLE = 12;
+    private static final int LISTED_A_TRIANGLE = 24;
+    private static final int TASKS_A_TRIANGLE = 3;
+
+    /** A node for so many triangles is large, on all levels together. */
+    private static final int TRIANGLES_A_LARGE_NODE = 512;
+
+    /** The indexes, in ints, at which {@code Queue} has its counts and its state. */
+    private static final int NODES = 3 * 128 / Integer.BYTES;
+
+    private static final int REFERENCES = 4 * 128 / Integer.BYTES;
+    private static final int STATE = 5 * 128 / Integer.BYTES;
+    private static final int IS_REFUSED = STATE + 1;
     private static final int DONE = 1;
-    private static final int REFUSED = 2;
 
     private final ProgramCase work;
     private final KdScene scene;
@@ -122,45 +135,56 @@ final class KdDevice implements AutoCloseable {
     private final DeviceResources resources = new DeviceResources();
     private final Region queue;
     private final Region tasks;
+    private final Region larges;
+    private final Region nodes;
+    private final Region references;
     private final Region tally;
-    private final int taskCapacity;
     private final ByteBuffer parameter = ByteBuffer.allocateDirect(DeviceHeap.CONTROL_BYTES + 20 * Long.BYTES)
             .order(ByteOrder.nativeOrder());
-    private Tally counted = new Tally(0, 0, 0, 0, 0, 0, 0);
-    private @Nullable Region flats;
-    private @Nullable Region references;
-    private boolean isFreed = true;
 
     /** Loads the kernels and copies the triangles' boxes to the device. */
     KdDevice(final ProgramCase work, final KdScene scene, final BenchDevice device) {
         this.work = work;
         this.scene = scene;
         this.device = device;
-        // There is a place for each division whose two children are divided, too, and for all parts of large nodes.
-        taskCapacity = 3 * scene.triangles() + 65_536;
+        final int triangles = scene.triangles();
         try {
             final String resource = work.store().resource(work.program());
             module = resources.add(
                     KernelModule.load(resource, TextResource.read(Program.class, resource)), KernelModule::close);
             heap = heap();
             queue = resources.take(device, QUEUE_BYTES);
-            tasks = resources.take(device, (long) taskCapacity * TASK_BYTES);
             tally = resources.take(device, (long) Tally.WORDS * Long.BYTES);
+            // There is a place for each division whose two children are divided, too, and for all parts of large nodes.
+            tasks = array(Word.TASKS, Word.TASK_CAPACITY, 65_536L + (long) TASKS_A_TRIANGLE * triangles, TASK_BYTES);
+            nodes = array(
+                    Word.NODES,
+                    Word.NODE_CAPACITY,
+                    (long) NODES_A_TRIANGLE * triangles,
+                    KdNodes.NODE_INTS * Integer.BYTES);
+            references = array(
+                    Word.REFERENCES, Word.REFERENCE_CAPACITY, (long) REFERENCES_A_TRIANGLE * triangles, Integer.BYTES);
+            array(Word.LISTS, Word.LIST_CAPACITY, (long) LISTED_A_TRIANGLE * triangles, Integer.BYTES);
+            larges = array(Word.LARGES, Word.LARGE_CAPACITY, 64 + triangles / TRIANGLES_A_LARGE_NODE, LARGE_BYTES);
             final Region boxes = resources.take(device, (long) scene.boxes().length * Float.BYTES);
             BenchDevice.copyToDevice(boxes, Pointer.to(scene.boxes()));
             set(Word.BOXES, boxes.address());
         } catch (final RuntimeException e) {
             throw resources.closedAfter(e);
         }
-        final int triangles = scene.triangles();
         set(Word.TRIANGLES, triangles);
         set(Word.QUEUE, queue.address());
-        set(Word.TASKS, tasks.address());
-        set(Word.TASK_CAPACITY, taskCapacity);
         set(Word.LEAF_REFERENCES, LEAF_REFERENCES);
         set(Word.MOST_DEPTH, mostDepth(triangles));
         parameter.asFloatBuffer().put(Word.BOX.offsetBytes() / Float.BYTES, scene.bounds());
         set(Word.TALLY, tally.address());
+    }
+
+    private Region array(final Word address, final Word capacity, final long length, final long bytes) {
+        final Region region = resources.take(device, length * bytes);
+        set(address, region.address());
+        set(capacity, length);
+        return region;
     }
 
     private @Nullable DeviceHeap heap() {
@@ -190,115 +214,62 @@ final class KdDevice implements AutoCloseable {
         return blocks("build") * (BLOCK / WARP);
     }
 
-    /** Builds the tree and counts requests. Must be called once, before all other builds. */
+    /** Builds the tree and counts requests. */
     Tally count() {
         BenchDevice.clear(tally);
         build("buildCounted");
         final long[] words = new long[Tally.WORDS];
         BenchDevice.copyToHost(Pointer.to(words), tally, (long) Tally.WORDS * Long.BYTES);
-        counted = new Tally(words[0], words[1], words[2], words[3], words[4], words[5], words[6]);
-        takeCopies();
-        return counted;
+        return new Tally(words[0], words[1], words[2], words[3], words[4]);
     }
 
-    /**
-     * Takes memory for copies of the tree that was counted. Later trees fit as well, except one with more nodes, which
-     * is wrong.
-     */
-    private void takeCopies() {
-        // The root's pair has only one node.
-        final int nodeCapacity = (int) Math.max(2 * counted.pairs() - 1, 1);
-        flats = resources.take(device, (long) nodeCapacity * KdNodes.NODE_INTS * Integer.BYTES);
-        references = resources.take(device, Math.max(counted.references(), 1) * Integer.BYTES);
-        set(Word.FLATS, flats.address());
-        set(Word.LINKS, resources.take(device, (long) nodeCapacity * Long.BYTES).address());
-        set(Word.NODE_CAPACITY, nodeCapacity);
-        set(Word.REFERENCES, references.address());
-        set(Word.REFERENCE_CAPACITY, counted.references());
-    }
-
-    /** Copies the tree that was built last; each tree can be copied once. */
+    /** Copies the tree that was built last. */
     KdNodes copy() {
-        final int[] nodes = new int[copyLevels() * KdNodes.NODE_INTS];
-        final int[] lists = new int[(int) counted.references()];
-        BenchDevice.copyToHost(Pointer.to(nodes), Objects.requireNonNull(flats), (long) nodes.length * Integer.BYTES);
-        BenchDevice.copyToHost(
-                Pointer.to(lists), Objects.requireNonNull(references), (long) lists.length * Integer.BYTES);
-        return new KdNodes(scene, nodes, lists);
+        final int[] words = queueWords();
+        final int[] copied = new int[words[NODES] * KdNodes.NODE_INTS];
+        final int[] lists = new int[words[REFERENCES]];
+        BenchDevice.copyToHost(Pointer.to(copied), nodes, (long) copied.length * Integer.BYTES);
+        BenchDevice.copyToHost(Pointer.to(lists), references, (long) lists.length * Integer.BYTES);
+        return new KdNodes(scene, copied, lists);
     }
 
-    /** Copies the nodes level by level, and returns their number, at most as many as there is room for. */
-    private int copyLevels() {
-        final int capacity = nodeCapacity();
-        int first = 0;
-        int last = 1;
-        while (first < last) {
-            launchOver("copy", first, last);
-            first = last;
-            last = Math.min(queueWords()[COPIED], capacity);
-        }
-        return last;
-    }
-
-    /** Frees all nodes and lists of the tree that was copied last. */
-    Leftover end() {
-        freeCopied();
-        if (heap == null || !KdTree.canFree(work.store())) {
+    /** Returns what the last build has left in the heap. */
+    Leftover leftover() {
+        if (heap == null || !work.store().allocator().orElseThrow().canFree()) {
             return new Leftover(null, null);
         }
         final DeviceHeapStatistics statistics = heap.statistics();
         return new Leftover(statistics.usedChunks(), statistics.misuses());
     }
 
-    private int nodeCapacity() {
-        return (int) parameter.getLong(Word.NODE_CAPACITY.offsetBytes());
-    }
-
-    private void freeCopied() {
-        final int[] words = queueWords();
-        launchOver("end", 0, Math.min(words[COPIED], nodeCapacity()));
-        if (words[STATE] != DONE) {
-            launchOver("endLarge", 0, Math.min(words[TAIL], taskCapacity));
-        }
-        device.stopwatch().synchronize();
-        isFreed = true;
-    }
-
     /**
-     * Builds the tree once more, in an empty heap, after {@link #count} and {@link #end}.
+     * Builds the tree once more, in an empty heap.
      *
      * @return microseconds, or NaN if a request was refused
      */
     double time() {
         final double microseconds = build("build");
-        return queueWords()[STATE] == DONE ? microseconds : Double.NaN;
+        return queueWords()[IS_REFUSED] == 0 ? microseconds : Double.NaN;
     }
 
     private double build(final String kernel) {
-        empty();
-        BenchDevice.clear(queue);
-        BenchDevice.clear(tasks);
-        final int blocks = blocks(kernel);
-        set(Word.CYCLES, Stopwatch.LAUNCH_CYCLES);
-        launch("begin", 1, 1);
-        isFreed = false;
-        final double microseconds = device.stopwatch().microseconds(() -> launch(kernel, blocks, BLOCK));
-        final int state = queueWords()[STATE];
-        if (state != DONE && state != REFUSED) {
-            throw new IllegalStateException("state=" + state + " must be done or refused");
-        }
-        return microseconds;
-    }
-
-    /** Empties the heap. The driver's heap can't be reset, so the tree that was built last is freed there. */
-    private void empty() {
+        // The driver's heap can't be reset, and needn't be: a build frees all of its lists.
         if (heap != null) {
             heap.reset();
             parameter.put(0, heap.parameter().getByteBuffer(0, DeviceHeap.CONTROL_BYTES), 0, DeviceHeap.CONTROL_BYTES);
-        } else if (!isFreed) {
-            copyLevels();
-            freeCopied();
         }
+        BenchDevice.clear(queue);
+        BenchDevice.clear(tasks);
+        BenchDevice.clear(larges);
+        final int blocks = blocks(kernel);
+        set(Word.CYCLES, Stopwatch.LAUNCH_CYCLES);
+        launch("begin", 1, 1);
+        final double microseconds = device.stopwatch().microseconds(() -> launch(kernel, blocks, BLOCK));
+        final int state = queueWords()[STATE];
+        if (state != DONE) {
+            throw new IllegalStateException("state=" + state + " must be done: an array has too few places");
+        }
+        return microseconds;
     }
 
     /** Returns as many blocks as the device can run at a time. */
@@ -317,12 +288,6 @@ final class KdDevice implements AutoCloseable {
         return words;
     }
 
-    private void launchOver(final String kernel, final int first, final int last) {
-        set(Word.FIRST, first);
-        set(Word.LAST, last);
-        launch(kernel, (last - first + BLOCK - 1) / BLOCK, BLOCK);
-    }
-
     private void launch(final String kernel, final int gridBlocks, final int blockThreads) {
         module.launch(
                 kernel,
@@ -336,13 +301,8 @@ final class KdDevice implements AutoCloseable {
         parameter.putLong(word.offsetBytes(), value);
     }
 
-    /** Frees the tree that was built last, so that the driver's heap is as it was, and returns the memory. */
     @Override
     public void close() {
-        if (heap == null && !isFreed && flats != null) {
-            copyLevels();
-            freeCopied();
-        }
         if (work.store().isBuffered()) {
             launch("drain", 1, 1);
             device.stopwatch().synchronize();

@@ -1,5 +1,9 @@
 package io.outboard.bench.kernels.programs.kd;
 
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.stream.IntStream;
+
 /**
  * A k-d tree as a kernel copies it has numbered nodes: the first is the root, and each node stands before those below
  * it. Immutable, so safe for any number of threads; the arrays must not be written to.
@@ -75,50 +79,52 @@ final class KdNodes {
 
     /** Returns how many leaves don't have exactly the triangles whose boxes reach into them, by the planes above. */
     long faults() {
-        final int[] missing = new int[count()];
-        final long[] sums = new long[count()];
+        final AtomicIntegerArray missing = new AtomicIntegerArray(count());
+        final AtomicLongArray sums = new AtomicLongArray(count());
         long faults = 0;
         for (int node = 0; node < count(); node++) {
             if (axis(node) == LEAF) {
-                missing[node] -= value(node);
+                missing.set(node, -value(node));
                 for (int i = first(node); i < first(node) + value(node); i++) {
                     if (i < 0 || i >= references.length || !isTriangle(references[i])) {
                         faults++;
                         break;
                     }
-                    sums[node] -= mixed(references[i]);
+                    sums.set(node, sums.get(node) - mixed(references[i]));
                 }
             }
         }
-        final int[] stack = new int[MOST_DEPTH];
-        for (int triangle = 0; triangle < scene.triangles(); triangle++) {
-            int height = 0;
-            stack[height++] = 0;
-            while (height > 0) {
-                final int node = stack[--height];
-                final int axis = axis(node);
-                if (axis == LEAF) {
-                    missing[node]++;
-                    sums[node] += mixed(triangle);
-                    continue;
-                }
-                final int box = KdScene.BOX_FLOATS * triangle + axis;
-                final float from = scene.boxes()[box];
-                final float to = scene.boxes()[box + KdScene.BOX_FLOATS / 2];
-                if (isLeft(from, to, plane(node))) {
-                    stack[height++] = first(node);
-                }
-                if (isRight(to, plane(node))) {
-                    stack[height++] = first(node) + 1;
-                }
-            }
-        }
+        IntStream.range(0, scene.triangles()).parallel().forEach(triangle -> find(triangle, missing, sums));
         for (int node = 0; node < count(); node++) {
-            if (missing[node] != 0 || sums[node] != 0) {
+            if (missing.get(node) != 0 || sums.get(node) != 0) {
                 faults++;
             }
         }
         return faults;
+    }
+
+    /** Adds a triangle to all leaves into which it reaches. */
+    private void find(final int triangle, final AtomicIntegerArray missing, final AtomicLongArray sums) {
+        final int[] stack = new int[MOST_DEPTH];
+        int height = 1;
+        while (height > 0) {
+            final int node = stack[--height];
+            final int axis = axis(node);
+            if (axis == LEAF) {
+                missing.incrementAndGet(node);
+                sums.addAndGet(node, mixed(triangle));
+                continue;
+            }
+            final int box = KdScene.BOX_FLOATS * triangle + axis;
+            final float from = scene.boxes()[box];
+            final float to = scene.boxes()[box + KdScene.BOX_FLOATS / 2];
+            if (isLeft(from, to, plane(node))) {
+                stack[height++] = first(node);
+            }
+            if (isRight(to, plane(node))) {
+                stack[height++] = first(node) + 1;
+            }
+        }
     }
 
     /** Returns whether a triangle goes to the left child: {@code isLeft} in {@code kd_split.cuh}. */

@@ -7,14 +7,17 @@ import io.outboard.bench.kernels.programs.ProgramCase;
 import io.outboard.bench.kernels.programs.Store;
 import io.outboard.bench.kernels.worker.BenchDevice;
 import io.outboard.cuda.kernels.DeviceAllocator;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * The program builds a k-d tree in one kernel, with memory of 200 and of 20 times the root's list: Vinkler and Havran
  * 2014, section 7, tables 3 and 4; {@code kdtree.cu} says how. The scenes are generated, {@link KdScene}, with as many
- * triangles as a small, a middle and a large one of the paper's.
+ * triangles as some of the paper's, from its smallest to its largest.
  *
  * <p>The tree is compared with the scene: each leaf must have exactly the triangles that reach into it, and rays must
  * hit the same through the tree as by all triangles. A build that is refused memory has the status {@code refused} and
@@ -23,21 +26,37 @@ import java.util.stream.IntStream;
 public final class KdTree implements Program {
 
     /**
-     * The bytes of a reference in the root's list. The paper takes the list for the size of the root node; nodes are
-     * small beside it here.
+     * The bytes of a reference in the root's list. The paper has the same: its memory of 200 times the root is less
+     * than 256 MiB for scenes of up to 336 thousand triangles (section 7), which is 4 bytes a triangle.
      */
     private static final int REFERENCE_BYTES = Integer.BYTES;
 
-    private static final List<Integer> FACTORS = List.of(200, 20);
-    private static final List<String> SCENES = List.of("20k", "280k", "2.2M");
+    private static final int PLENTY = 200;
+    private static final int SCARCE = 20;
+
+    /** The sizes are the paper's Hand Stand, Sibenik, Conference, Dragon and Sodahall. */
+    private static final List<String> TABLE_3 = List.of("20k", "80k", "280k", "870k", "2.2M");
+
+    /** The sizes are two of the above, and the paper's House, Asian Dragon and Powerplant. */
+    private static final List<String> TABLE_4 = List.of("280k", "2.2M", "3.3M", "7.2M", "12.7M");
+
+    /** The largest scene for CUDA's malloc, with which a build takes many times as long. */
+    private static final int MOST_FOR_CUDA = 280_000;
+
     private static final int STEPS = 5;
     private static final int RAYS = 256;
+
+    /** The rays of a large scene are fewer, so that a CPU tests no more triangles. */
+    private static final long TRIANGLES_OF_RAYS = 256_000_000;
+
     private static final int PICTURE_PIXELS = 96;
     private static final double MICROSECONDS_A_MILLISECOND = 1000;
 
+    private static final String ARENA = "-arena";
+
     /**
-     * The stores are the allocators as they are, and two more that serve all requests of a division as one, since one
-     * warp makes them.
+     * The stores are the allocators as they are, since one thread of a warp allocates; buffers in front of CUDA's own;
+     * and arenas of warps, as FDGMalloc has them over CUDA's own.
      */
     private static final List<Store> STORES = List.of(
             Store.plain(DeviceAllocator.BIT_MALLOC),
@@ -45,11 +64,15 @@ public final class KdTree implements Program {
             Store.plain(DeviceAllocator.CF_MALLOC),
             Store.plain(DeviceAllocator.CM_MALLOC),
             Store.plain(DeviceAllocator.CFM_MALLOC),
-            new Store("CFMMalloc-coalesced"),
             Store.plain(DeviceAllocator.CUDA_MALLOC),
             new Store("CudaMalloc-buffered"),
+            new Store("CudaMalloc" + ARENA),
+            new Store("BitMalloc" + ARENA),
             Store.plain(DeviceAllocator.ATOMIC_MALLOC),
             Store.plain(DeviceAllocator.AW_MALLOC));
+
+    /** The scene that was built last: a large one takes seconds to make, and stores follow one another. */
+    private KdScene scene = KdScene.of(1000);
 
     @Override
     public String name() {
@@ -64,15 +87,24 @@ public final class KdTree implements Program {
     /** {@inheritDoc} The heap is a multiple of the root's list. */
     @Override
     public List<ProgramCase> cases(final Store store, final boolean quick) {
-        return SCENES.stream()
-                .flatMap(scene -> FACTORS.stream().map(factor -> work(store, scene, factor, quick ? 1 : STEPS)))
-                // An allocator that never frees needs room for all requests. Kernels can't find out how large the
-                // driver's heap is.
-                .filter(work -> (canFree(store) && !store.isCuda()) || factorOf(work) == FACTORS.get(0))
-                // A build takes several times as long with CUDA's malloc, and each case makes six builds.
-                .filter(work -> !store.isCuda() || work.size().startsWith(SCENES.get(0)))
+        final int steps = quick ? 1 : STEPS;
+        return Stream.concat(
+                        TABLE_3.stream().map(scene -> work(store, scene, PLENTY, steps)),
+                        // What never frees needs room for all requests. Kernels can't find out how large the driver's
+                        // heap is.
+                        TABLE_4.stream()
+                                .filter(scene -> canFree(store) && !store.isCuda())
+                                .map(scene -> work(store, scene, SCARCE, steps)))
+                .filter(work -> !store.isCuda() || trianglesOf(work.size()) <= MOST_FOR_CUDA)
                 .limit(quick ? 1 : Long.MAX_VALUE)
                 .toList();
+    }
+
+    @Override
+    public List<ProgramCase> cases(final boolean quick) {
+        final List<ProgramCase> all = new ArrayList<>(Program.super.cases(quick));
+        all.sort(Comparator.comparingInt(work -> trianglesOf(work.size())));
+        return all;
     }
 
     private ProgramCase work(final Store store, final String scene, final int factor, final int steps) {
@@ -80,12 +112,9 @@ public final class KdTree implements Program {
         return new ProgramCase(name(), store, scene + "-" + factor + "x", ProgramCase.Mode.TIME, heapBytes, steps);
     }
 
-    static boolean canFree(final Store store) {
-        return store.allocator().orElseThrow().canFree();
-    }
-
-    private static int factorOf(final ProgramCase work) {
-        return Integer.parseInt(work.size().replaceAll(".*-|x$", ""));
+    /** Returns whether lists can be freed while a tree is built. */
+    private static boolean canFree(final Store store) {
+        return store.allocator().orElseThrow().canFree() && !store.name().endsWith(ARENA);
     }
 
     private static int trianglesOf(final String size) {
@@ -96,11 +125,14 @@ public final class KdTree implements Program {
 
     @Override
     public JsonLine run(final ProgramCase work, final BenchDevice device) {
-        final KdScene scene = KdScene.of(trianglesOf(work.size()));
+        final int triangles = trianglesOf(work.size());
+        if (scene.triangles() != triangles) {
+            scene = KdScene.of(triangles);
+        }
         try (KdDevice build = new KdDevice(work, scene, device)) {
             final KdDevice.Tally tally = build.count();
-            final KdNodes counted = build.copy();
-            final KdDevice.Leftover leftover = build.end();
+            final int nodes = build.copy().count();
+            KdDevice.Leftover leftover = build.leftover();
             if (tally.refused() != 0) {
                 // Without enough memory, each further build would be refused, too.
                 return refused(work, tally.refused(), leftover);
@@ -108,18 +140,19 @@ public final class KdTree implements Program {
             final double[] times = new double[work.steps()];
             for (int i = 0; i < times.length; i++) {
                 times[i] = build.time() / MICROSECONDS_A_MILLISECOND;
+                leftover = leftover.and(build.leftover());
                 if (Double.isNaN(times[i])) {
-                    build.copy();
-                    return refused(work, 1, leftover.and(build.end()));
+                    return refused(work, 1, leftover);
                 }
             }
-            // The kernel that is timed isn't the one that counts, so its tree is checked, too.
+            // The kernel that is timed isn't the one that counts, so its tree is the one to be checked.
             final KdNodes timed = build.copy();
+            final int rays = (int) Math.min(RAYS, TRIANGLES_OF_RAYS / triangles);
             final JsonLine json = built(work, scene, build, tally, timed, times)
-                    .put("mismatches", new KdRays(scene).mismatches(timed, RAYS))
-                    .put("faults", counted.faults() + timed.faults() + Math.abs(counted.count() - timed.count()))
+                    .put("mismatches", new KdRays(scene).mismatches(timed, rays))
+                    .put("faults", timed.faults() + Math.abs(nodes - timed.count()))
                     .put("refused", 0L);
-            put(json, leftover.and(build.end()));
+            put(json, leftover);
             if (hasPicture(work)) {
                 json.put("picture", Png.base64(PICTURE_PIXELS, picture(scene, timed)));
             }
@@ -167,7 +200,7 @@ public final class KdTree implements Program {
     }
 
     private static boolean hasPicture(final ProgramCase work) {
-        return work.store().equals(STORES.get(0)) && work.size().equals(SCENES.get(0) + "-" + FACTORS.get(0) + "x");
+        return work.store().equals(STORES.get(0)) && work.size().equals(TABLE_3.get(0) + "-" + PLENTY + "x");
     }
 
     /**

@@ -37,14 +37,14 @@ final class KdBuilder {
     private final List<int[]> nodes = new ArrayList<>();
     private final List<int[]> lists = new ArrayList<>();
     private int references;
-    private long requests = 2;
+    private long requests;
     private long bytes;
+    private double squares;
 
     private KdBuilder(final KdScene scene, final int leafReferences, final int mostDepth) {
         this.scene = scene;
         this.leafReferences = leafReferences;
         this.mostDepth = mostDepth;
-        bytes = 4L * scene.triangles() + 32;
     }
 
     static KdBuilder build(final KdScene scene, final int leafReferences, final int mostDepth) {
@@ -59,12 +59,9 @@ final class KdBuilder {
                 scene, all, lists.stream().flatMapToInt(Arrays::stream).toArray());
     }
 
-    long requests() {
-        return requests;
-    }
-
-    long bytes() {
-        return bytes;
+    /** Returns what the heap is asked for. */
+    KdDevice.Tally requests() {
+        return new KdDevice.Tally(requests, bytes, (long) squares, 0, 0);
     }
 
     private void build() {
@@ -87,10 +84,18 @@ final class KdBuilder {
             nodes.set(node.number, new int[] {split.axis, Float.floatToRawIntBits(split.plane), first, 0});
             nodes.add(new int[0]);
             nodes.add(new int[0]);
-            requests += 1 + (split.left == 0 ? 0 : 1) + (split.right == 0 ? 0 : 1);
-            bytes += 32 + 4L * (split.left + split.right);
+            countList(split.left);
+            countList(split.right);
             waiting.add(child(node, split, first, true));
             waiting.add(child(node, split, first + 1, false));
+        }
+    }
+
+    private void countList(final int length) {
+        if (length > 0 && length <= KdDevice.MOST_REFERENCES) {
+            requests++;
+            bytes += 4L * length;
+            squares += 16.0 * length * length;
         }
     }
 
