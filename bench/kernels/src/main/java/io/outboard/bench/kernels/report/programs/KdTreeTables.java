@@ -14,9 +14,10 @@ import java.util.List;
  */
 final class KdTreeTables {
 
-    private static final String REFERENCE = "AtomicMalloc";
     private static final String PLENTY = "-200x";
     private static final int THOUSAND = 1000;
+    private static final List<String> PUBLISHED =
+            List.of("ScatterAlloc 4096", "ScatterAlloc 8192", "ScatterAlloc 16384", "Halloc");
 
     private final List<ProgramResult> shown;
     private final PublishedTable paper = PublishedTable.load("paper-kdtree.csv");
@@ -32,14 +33,26 @@ final class KdTreeTables {
             return "";
         }
         return KernelComparison.part(
-                "k-d trees",
-                "Tables 3 and 4 of Vinkler and Havran (2014): a k-d tree built in one kernel, with memory of 200 and of 20 times the"
-                        + " root's list; the build of AtomicMalloc in milliseconds, the others as times of it in the same scene."
-                        + " The paper's scenes aren't ours: those of the like number of triangles stand beside (Hand Stand,"
-                        + " Conference, Sodahall; GTX TITAN Black). Its table 4 has larger scenes and Halloc as the reference:"
-                        + " there CMalloc is ahead, CUDA's takes 2.4 to 5.4 times as long. AtomicMalloc and AWMalloc never"
-                        + " free; CUDA's malloc has the small scene alone.",
-                requests() + builds());
+                        "k-d trees",
+                        "What one build asks its heap for: a list for each child, by one thread of the warp that divides the node;"
+                                + " longer lists than of 16,384 references aren't the heap's. The paper's scenes aren't ours:"
+                                + " those of the like number of triangles stand beside (GTX TITAN Black). Of its greatest request it"
+                                + " prints nothing; at most: what its mean and deviation leave room for.",
+                        requests())
+                + builds(
+                        "Table 3: builds of k-d trees",
+                        "With memory of 200 times the root's list; the build of AtomicMalloc in milliseconds, the others as times of"
+                                + " it in the same scene. AtomicMalloc and AWMalloc never free; arena: a WarpArena for each warp,"
+                                + " as FDGMalloc, which the paper leaves out, since it can only free at the end. CUDA's malloc"
+                                + " has small scenes alone.",
+                        true,
+                        "AtomicMalloc")
+                + builds(
+                        "Table 4: builds of k-d trees in little memory",
+                        "With memory of 20 times the root's list; the build of CMalloc in milliseconds, the others as times of it in"
+                                + " the same scene. The paper prints times of Halloc's build; here they are times of its CMalloc's.",
+                        false,
+                        "CMalloc");
     }
 
     private List<String> sizes() {
@@ -52,8 +65,10 @@ final class KdTreeTables {
                 "triangles", "references a triangle", "nodes", "depth", "requests", "mean", "deviation", "greatest")) {
             table.column("Ours", heading);
         }
-        table.column("The paper's", "requests");
-        table.column("The paper's", "mean");
+        for (final String heading :
+                List.of("scene", "references a triangle", "requests", "mean", "deviation", "greatest, at most")) {
+            table.column("The paper's", heading);
+        }
         for (final String size : sizes()) {
             shown.stream()
                     .filter(result -> result.size().equals(size) && !Double.isNaN(result.number("buildMs")))
@@ -69,43 +84,77 @@ final class KdTreeTables {
                                     bytes(result.number("meanBytes")),
                                     bytes(result.number("deviationBytes")),
                                     bytes(result.number("greatestBytes")),
+                                    new HtmlTable.Cell(Double.NaN, paper.text("scene", size)),
+                                    number(paper.number("referencesPerTriangle", size)),
                                     count(paper.number("requests", size) * THOUSAND),
-                                    bytes(paper.number("meanBytes", size)))));
+                                    bytes(paper.number("meanBytes", size)),
+                                    bytes(paper.number("deviationBytes", size)),
+                                    bytes(mostBytes(size)))));
         }
         return table.html();
     }
 
-    private String builds() {
-        final HtmlTable table = new HtmlTable("Builds of k-d trees", "Allocator");
-        for (final String size : sizes()) {
+    /** Returns the size of a request at which all others would be 0: the sum of all squares is no more. */
+    private double mostBytes(final String size) {
+        final double requests = paper.number("requests", size) * THOUSAND;
+        return Math.sqrt(requests) * Math.hypot(paper.number("meanBytes", size), paper.number("deviationBytes", size));
+    }
+
+    private String builds(final String title, final String note, final boolean plenty, final String reference) {
+        final List<String> sizes =
+                sizes().stream().filter(size -> size.endsWith(PLENTY) == plenty).toList();
+        final List<String> stores = new ArrayList<>(shown.stream()
+                .filter(result -> sizes.contains(result.size()))
+                .map(ProgramResult::store)
+                .distinct()
+                .toList());
+        if (stores.isEmpty()) {
+            return "";
+        }
+        final HtmlTable table = new HtmlTable(title, "Allocator");
+        for (final String size : sizes) {
             table.column(size, "ours");
-            if (size.endsWith(PLENTY)) {
+            if (hasPaper(size)) {
                 table.column(size, "paper");
             }
         }
-        final List<String> stores = new ArrayList<>(
-                shown.stream().map(ProgramResult::store).distinct().toList());
-        List.of("ScatterAlloc", "Halloc").forEach(stores::add);
+        stores.addAll(PUBLISHED);
         for (final String store : stores) {
             final List<HtmlTable.Cell> cells = new ArrayList<>();
-            for (final String size : sizes()) {
-                cells.add(build(store, size));
-                if (size.endsWith(PLENTY)) {
-                    final double value = paper.number(store, size);
-                    cells.add(new HtmlTable.Cell(
-                            value,
-                            Double.isNaN(value)
-                                    ? Html.NONE
-                                    : paper.text(store, size) + (store.equals(REFERENCE) ? " ms" : "")));
+            for (final String size : sizes) {
+                cells.add(build(store, size, reference));
+                if (hasPaper(size)) {
+                    cells.add(paperCell(store, size, plenty, reference));
                 }
             }
             table.row(Html.escape(store), cells);
         }
-        return table.html();
+        return KernelComparison.part(title, note, table.html());
     }
 
-    private HtmlTable.Cell build(final String store, final String size) {
-        final double reference = milliseconds(REFERENCE, size.replaceAll("-.*", PLENTY));
+    private boolean hasPaper(final String size) {
+        return !paper.text("scene", size).isEmpty();
+    }
+
+    private HtmlTable.Cell paperCell(
+            final String store, final String size, final boolean plenty, final String reference) {
+        if (plenty) {
+            final double value = paper.number(store, size);
+            return new HtmlTable.Cell(
+                    value,
+                    Double.isNaN(value) ? Html.NONE : paper.text(store, size) + (store.equals(reference) ? " ms" : ""));
+        }
+        // Table 4 has seconds for Halloc, and times of that for the others.
+        final double halloc = paper.number("Halloc", size);
+        final double ratio = store.equals("Halloc") ? 1 : paper.number(store, size);
+        final double own = paper.number(reference, size);
+        return store.equals(reference)
+                ? new HtmlTable.Cell(halloc * own * THOUSAND, Units.number(halloc * own * THOUSAND) + " ms")
+                : new HtmlTable.Cell(ratio / own, Double.isNaN(ratio) ? Html.NONE : Units.ratio(ratio / own));
+    }
+
+    private HtmlTable.Cell build(final String store, final String size, final String reference) {
+        final double whole = milliseconds(reference, size);
         return shown.stream()
                 .filter(result -> result.store().equals(store) && result.size().equals(size))
                 .map(result -> {
@@ -114,9 +163,9 @@ final class KdTreeTables {
                         return new HtmlTable.Cell(
                                 Double.NaN, result.isComplete() ? "refused" : result.text("status"), true);
                     }
-                    return store.equals(REFERENCE)
+                    return store.equals(reference)
                             ? new HtmlTable.Cell(build, Units.number(build) + " ms")
-                            : new HtmlTable.Cell(build / reference, Units.ratio(build / reference));
+                            : new HtmlTable.Cell(build / whole, Units.ratio(build / whole));
                 })
                 .findFirst()
                 .orElse(new HtmlTable.Cell(Double.NaN, Html.NONE));

@@ -87,6 +87,23 @@ class ProgramsSectionTest {
         assertTrue(page.contains("remarkable none\">refused</td><td><data value=\"1.48\">"), page);
     }
 
+    /** The paper's table 4 has times of Halloc's build: 0.61 for CFMMalloc and 0.63 for CMalloc of 8.45 seconds. */
+    @Test
+    void shouldShowBuildsInLittleMemoryAsTimesOfCMalloc() throws IOException {
+        final String build = "{\"program\":\"kdtree\",\"store\":\"%s\",\"size\":\"12.7M-20x\",\"mode\":\"TIME\","
+                + "\"status\":\"ok\",\"buildMs\":%s,\"requests\":21026,\"meanBytes\":115,\"refused\":0}";
+
+        final String page = page(String.format(build, "CMalloc", "400"), String.format(build, "CFMMalloc", "300"));
+
+        final String table = page.substring(page.indexOf("<h3>Table 4"));
+        assertFalse(page.contains("<h3>Table 3"), "no result of it");
+        assertTrue(table.contains(">400 ms</data>") && table.contains(">5,323 ms</data>"), table);
+        assertTrue(table.contains(">0.750</data></td><td><data value=\"0.968"), table);
+        assertTrue(table.contains(">Halloc</th>") && table.contains(">1.587</data>"), table);
+        // The root of 15 million requests' squares of 144.3 and 799.8 bytes.
+        assertTrue(page.contains(">3.00\u00A0MiB</data>"), page);
+    }
+
     @Test
     void shouldDrawXMallocsFigures() throws IOException {
         final String page = page(
