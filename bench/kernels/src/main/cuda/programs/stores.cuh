@@ -20,7 +20,9 @@
 // Before a kernel that visits objects of a type, the host has them listed (Storage.list). Those made since aren't visited.
 #pragma once
 
+#ifdef OUTBOARD_ALLOCATOR
 #include "allocator_of.cuh"
+#endif
 #include "outboard/object_heap.cuh"
 
 using outboard::Fields;
@@ -164,7 +166,7 @@ class Store {
 
     template <class Type, class Function>
     __device__ void forEach(const Function& function) const {
-        heap.template forEach<Type>(function);
+        heap.template forEach<Type>(stores::thread(), stores::threads(), function);
     }
 
     template <class Type, class Function>

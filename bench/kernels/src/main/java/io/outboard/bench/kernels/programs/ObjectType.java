@@ -29,4 +29,21 @@ public record ObjectType(String name, long capacity, List<Integer> fields) {
     int objectBytes(final int idBytes) {
         return IntStream.of(fieldBytes(idBytes)).sum();
     }
+
+    /**
+     * Returns the bytes of a structure with all fields in their order, each aligned to its size ({@code Structure} in
+     * {@code stores.cuh}).
+     *
+     * @param headBytes of what lies before the fields, 0 or 4
+     * @param idBytes of a name of an object
+     */
+    public int structureBytes(final int headBytes, final int idBytes) {
+        int end = headBytes;
+        int widest = Integer.BYTES;
+        for (final int bytes : fieldBytes(idBytes)) {
+            end = (end + bytes - 1) / bytes * bytes + bytes;
+            widest = Math.max(widest, bytes);
+        }
+        return (end + widest - 1) / widest * widest;
+    }
 }

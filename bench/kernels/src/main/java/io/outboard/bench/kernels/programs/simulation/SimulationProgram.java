@@ -113,7 +113,7 @@ public final class SimulationProgram implements Program {
         final double[] lists = new double[RUNS];
         JsonLine result = work.json();
         for (int run = 0; run < RUNS; run++) {
-            try (Stage stage = stage(work, size, device)) {
+            try (DeviceStage stage = stage(work, size, device)) {
                 if (!simulation.start(stage, size)) {
                     return noRoom(work);
                 }
@@ -139,7 +139,7 @@ public final class SimulationProgram implements Program {
 
     /** Returns the time of all lists of a run, in microseconds. */
     private double listsOf(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
-        try (Stage stage = stage(work, size, device);
+        try (DeviceStage stage = stage(work, size, device);
                 PartTimes times = new PartTimes(device.stopwatch().stream())) {
             if (!simulation.start(stage, size)) {
                 return Double.NaN;
@@ -158,11 +158,11 @@ public final class SimulationProgram implements Program {
     }
 
     /** Returns the result of a run in which objects weren't made, which isn't compared with the CPU's. */
-    private static JsonLine refused(final ProgramCase work, final Stage stage) {
+    private static JsonLine refused(final ProgramCase work, final DeviceStage stage) {
         return ended(work.json().put("status", "refused").put("message", "no room for objects of later steps"), stage);
     }
 
-    private void steps(final Stage stage, final int first, final int last) {
+    private void steps(final DeviceStage stage, final int first, final int last) {
         for (int step = first; step <= last; step++) {
             simulation.step(stage, step);
         }
@@ -170,7 +170,7 @@ public final class SimulationProgram implements Program {
 
     /** Returns the result of a run, and what is left when all objects have been destroyed. */
     private JsonLine checked(
-            final JsonLine json, final ProgramCase work, final Simulation.Size size, final Stage stage) {
+            final JsonLine json, final ProgramCase work, final Simulation.Size size, final DeviceStage stage) {
         final Simulation.Reference reference = reference(size, work.steps());
         final int[] expected = reference.picture();
         final int[] actual = drawn(stage, size);
@@ -194,7 +194,7 @@ public final class SimulationProgram implements Program {
         return ended(json, stage);
     }
 
-    private static JsonLine ended(final JsonLine json, final Stage stage) {
+    private static JsonLine ended(final JsonLine json, final DeviceStage stage) {
         stage.endAll();
         final Storage.Usage empty = stage.usage();
         return json.put("refused", stage.refused())
@@ -203,10 +203,10 @@ public final class SimulationProgram implements Program {
                 .put("leaked", Storage.Usage.known(empty.objects()));
     }
 
-    private int[] drawn(final Stage stage, final Simulation.Size size) {
+    private int[] drawn(final DeviceStage stage, final Simulation.Size size) {
         final Region picture = stage.picture(simulation.pictureLength(size));
         simulation.draw(stage);
-        return Stage.ints(picture);
+        return DeviceStage.ints(picture);
     }
 
     /** Finds the least heap with which no object is refused. */
@@ -250,7 +250,7 @@ public final class SimulationProgram implements Program {
         } catch (final IllegalArgumentException e) {
             return false; // There is no room for a block.
         }
-        try (Stage stage = new Stage(device, module, storage, types)) {
+        try (DeviceStage stage = new DeviceStage(device, module, storage, types)) {
             if (!simulation.start(stage, size)) {
                 return false;
             }
@@ -265,7 +265,7 @@ public final class SimulationProgram implements Program {
      * 256 x 256 cells, 20 minutes for all; the timed runs show that the steps are the same.
      */
     private JsonLine endurance(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
-        try (Stage stage = stage(work, size, device)) {
+        try (DeviceStage stage = stage(work, size, device)) {
             if (!simulation.start(stage, size)) {
                 return noRoom(work);
             }
@@ -289,10 +289,10 @@ public final class SimulationProgram implements Program {
         }
     }
 
-    private Stage stage(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
+    private DeviceStage stage(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
         final KernelModule module = module(work.store());
         final List<ObjectType> types = simulation.types(size);
-        return new Stage(device, module, Storage.of(device, work.store(), types, work.heapBytes()), types);
+        return new DeviceStage(device, module, Storage.of(device, work.store(), types, work.heapBytes()), types);
     }
 
     private KernelModule module(final Store store) {

@@ -1,0 +1,155 @@
+package io.outboard.bench.kernels.programs.simulation;
+
+import io.outboard.bench.kernels.programs.DeviceResources;
+import io.outboard.bench.kernels.programs.ObjectType;
+import io.outboard.bench.kernels.programs.PartTimes;
+import io.outboard.bench.kernels.programs.Storage;
+import io.outboard.bench.kernels.worker.BenchDevice;
+import io.outboard.core.Region;
+import io.outboard.cuda.kernels.KernelModule;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.stream.IntStream;
+import jcuda.Pointer;
+import org.jspecify.annotations.Nullable;
+
+/** A device's stage launches kernels and takes memory on a GPU. Confined to one thread. */
+final class DeviceStage implements Stage, AutoCloseable {
+
+    private static final int WORDS = 24;
+    private static final int WORDS_AT = Storage.CONTROL_BYTES + Storage.MOST_TYPES * Storage.TABLE_BYTES;
+    private static final int BLOCK = 256;
+    private static final int BLOCKS_A_MULTIPROCESSOR = 8;
+
+    private final BenchDevice device;
+    private final KernelModule module;
+    private final Storage storage;
+    private final List<ObjectType> types;
+    private final int fullGrid;
+    private final ByteBuffer parameter =
+            ByteBuffer.allocateDirect(WORDS_AT + WORDS * Long.BYTES).order(ByteOrder.nativeOrder());
+    private final Pointer[] arguments = {Pointer.to(parameter)};
+    private final DeviceResources resources = new DeviceResources();
+    private final Region refused;
+    private final Region faults;
+    private @Nullable PartTimes listTimes;
+
+    /** Makes a stage, which closes the storage, also if this constructor fails. */
+    DeviceStage(
+            final BenchDevice device, final KernelModule module, final Storage storage, final List<ObjectType> types) {
+        this.device = device;
+        this.module = module;
+        this.storage = storage;
+        this.types = List.copyOf(types);
+        resources.add(storage, Storage::close);
+        try {
+            fullGrid = device.multiprocessors() * BLOCKS_A_MULTIPROCESSOR;
+            storage.writeTo(parameter);
+            refused = take(REFUSED, Long.BYTES);
+            faults = take(FAULTS, Long.BYTES);
+        } catch (final RuntimeException e) {
+            throw resources.closedAfter(e);
+        }
+    }
+
+    @Override
+    public int idBytes() {
+        return storage.idBytes();
+    }
+
+    @Override
+    public void set(final int word, final long value) {
+        parameter.putLong(WORDS_AT + word * Long.BYTES, value);
+    }
+
+    @Override
+    public void array(final int word, final long bytes) {
+        take(word, bytes);
+    }
+
+    private Region take(final int word, final long bytes) {
+        final Region region = resources.take(device, bytes);
+        set(word, region.address());
+        return region;
+    }
+
+    /** Takes the array for the picture. */
+    Region picture(final int length) {
+        return take(PICTURE, (long) length * Integer.BYTES);
+    }
+
+    @Override
+    public long refused() {
+        return first(refused);
+    }
+
+    /** Returns how often kernels found a state that mustn't be. */
+    long faults() {
+        return first(faults);
+    }
+
+    /** Returns what is in use, after the work launched so far. */
+    Storage.Usage usage() {
+        device.stopwatch().synchronize();
+        return storage.usage();
+    }
+
+    /** Adds up the times of lists in {@code times} from now on; null to stop. */
+    void timeLists(final @Nullable PartTimes times) {
+        listTimes = times;
+    }
+
+    @Override
+    public void launch(final String kernel) {
+        launch(kernel, arguments);
+    }
+
+    private void launch(final String kernel, final Pointer... all) {
+        module.launch(kernel, fullGrid, BLOCK, device.stopwatch().stream(), all);
+    }
+
+    @Override
+    public void list(final String type) {
+        final PartTimes times = listTimes;
+        if (times != null) {
+            times.begin();
+        }
+        storage.list(index(type), (kernel, number) -> launch(kernel, arguments[0], Pointer.to(new int[] {number})));
+        if (times != null) {
+            times.end();
+        }
+    }
+
+    /** Destroys all objects of all types. */
+    void endAll() {
+        types.forEach(type -> forEach(type.name(), "end" + type.name()));
+        device.stopwatch().synchronize();
+    }
+
+    private int index(final String type) {
+        return IntStream.range(0, types.size())
+                .filter(i -> types.get(i).name().equals(type))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("type=" + type + " must be one of " + types));
+    }
+
+    /** Returns what an array holds, after all work launched before. */
+    static int[] ints(final Region region) {
+        final int[] values = new int[(int) (region.sizeBytes() / Integer.BYTES)];
+        BenchDevice.copyToHost(Pointer.to(values), region, region.sizeBytes());
+        return values;
+    }
+
+    /** Returns the first number of 64 bits in an array. */
+    private static long first(final Region region) {
+        final long[] value = new long[1];
+        BenchDevice.copyToHost(Pointer.to(value), region, Long.BYTES);
+        return value[0];
+    }
+
+    @Override
+    public void close() {
+        resources.close();
+    }
+}

@@ -1,0 +1,242 @@
+// Runs a simulation's kernels on the CPU, one thread after the other, in another order at each launch: what a stage of the host
+// tells it to do, a command a line (HostStage).
+//
+//   heap BYTES              what objects live in; once, before all others
+//   type PLACES BYTES       a type's arrays, in the order of types, for stores that have them: of so many objects of so many bytes
+//   set WORD VALUE          a word of the run's own
+//   array WORD BYTES        an array of zeroes, which the word then points to
+//   launch KERNEL
+//   list TYPE               by its number
+//   read WORD COUNT         prints as many numbers of 32 bits, of the array that the word points to
+//   used                    prints how many objects there are: of an ObjectHeap
+//
+// -DPROGRAM='"..."' is the program's source, -DSTORE=... the name that it gives its store.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <random>
+#include <string>
+#include <vector>
+
+#define OUTBOARD_PLATFORM "cpu_platform.h"
+#define __device__
+#define __global__
+#define __grid_constant__
+#define __launch_bounds__(...)
+
+struct Dimension {
+    unsigned x;
+};
+
+static Dimension blockIdx;
+static Dimension blockDim = {1};
+static Dimension gridDim = {64};
+static Dimension threadIdx;
+
+template <class T>
+T atomicAdd(T* word, T value) {
+    const T before = *word;
+    *word += value;
+    return before;
+}
+
+template <class T>
+T atomicAdd(T* word, int value) {
+    return atomicAdd(word, static_cast<T>(value));
+}
+
+template <class T>
+T atomicOr(T* word, T value) {
+    const T before = *word;
+    *word |= value;
+    return before;
+}
+
+template <class T>
+T atomicXor(T* word, T value) {
+    const T before = *word;
+    *word ^= value;
+    return before;
+}
+
+template <class T>
+T atomicMin(T* word, T value) {
+    const T before = *word;
+    *word = std::min(before, value);
+    return before;
+}
+
+template <class T>
+T atomicExch(T* word, int value) {
+    const T before = *word;
+    *word = static_cast<T>(value);
+    return before;
+}
+
+template <class T>
+T atomicCAS(T* word, T expected, T desired) {
+    const T before = *word;
+    *word = before == expected ? desired : before;
+    return before;
+}
+
+inline int __ffs(int word) { return __builtin_ffs(word); }
+inline int __popc(unsigned word) { return __builtin_popcount(word); }
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fdiv_rn(float a, float b) { return a / b; }
+inline float __frcp_rn(float a) { return 1 / a; }
+inline float __fsqrt_rn(float a) { return std::sqrt(a); }
+inline float __ll2float_rn(long long a) { return static_cast<float>(a); }
+inline long long __float2ll_rz(float a) { return static_cast<long long>(a); }
+
+inline unsigned __float_as_uint(float a) {
+    unsigned bits;
+    std::memcpy(&bits, &a, sizeof(bits));
+    return bits;
+}
+
+inline float __uint_as_float(unsigned bits) {
+    float a;
+    std::memcpy(&a, &bits, sizeof(a));
+    return a;
+}
+
+inline void __threadfence() {}
+inline void __syncthreads() {}
+
+[[noreturn]] inline void __trap() { std::abort(); }
+
+#include PROGRAM
+
+#ifdef OUTBOARD_OBJECTS
+#include "outboard/object_setup.cuh"
+#endif
+
+namespace {
+
+Run run;
+std::mt19937 chance(1);  // NOLINT: the same orders each time
+
+void* zeroes(u64 bytes) {
+    void* const memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    std::memset(memory, 0, bytes);
+    return memory;
+}
+
+template <class Kernel, class... Arguments>
+void launch(const char* name, Arguments... arguments) {
+    void* const kernel = dlsym(RTLD_DEFAULT, name);
+    if (kernel == nullptr) {
+        std::fprintf(stderr, "no kernel %s\n", name);
+        std::exit(1);
+    }
+    std::vector<unsigned> order(gridDim.x);
+    for (unsigned i = 0; i < gridDim.x; ++i) {
+        order[i] = i;
+    }
+    std::shuffle(order.begin(), order.end(), chance);
+    for (const unsigned block : order) {
+        blockIdx.x = block;
+        reinterpret_cast<Kernel*>(kernel)(run, arguments...);
+    }
+}
+
+#ifdef OUTBOARD_OBJECTS
+
+outboard::Objects* heap;
+
+template <class... Types>
+outboard::ObjectPlan planOf(const Store<Types...>*) {
+    using Layout = outboard::detail::ObjectLayout<Types...>;
+    return {Layout::number(), Layout::COUNT, Layout::blockBytes(), {outboard::ObjectHeap<Types...>::template SLOTS<Types>...}};
+}
+
+void makeHeap(u64 bytes) {
+    heap = static_cast<outboard::Objects*>(zeroes(bytes));
+    if (!formatObjects(heap, bytes, 4, planOf(static_cast<const STORE*>(nullptr)))) {
+        std::exit(1);
+    }
+    clearObjects(heap, 0, 1);
+    std::memcpy(run.control, heap, sizeof(*heap));
+}
+
+void list(u32 type) {
+    listObjects(heap, type, 0, 1);
+    endListing(heap, type, 1);
+}
+
+u64 used() {
+    u64 counts[2 * outboard::MOST_OBJECT_TYPES + 2] = {};
+    countObjects(heap, counts, 0, 1);
+    u64 objects = 0;
+    for (u32 type = 0; type < heap->typeCount; ++type) {
+        objects += counts[2 * type + 1];
+    }
+    return objects;
+}
+
+#elif defined(OUTBOARD_ARRAYS)
+
+void makeHeap(u64) {}
+
+void list(u32 type) { ++run.tables[type].lists; }
+
+u64 used() { return 0; }
+
+#endif
+
+void makeTable(u32 type, u64 places, u64 bytes) {
+    Table& table = run.tables[type];
+    table.capacity = (places + 255) / 256 * 256;
+    table.arrays[0] = reinterpret_cast<u64>(zeroes(table.capacity * bytes));
+    table.arrays[1] = reinterpret_cast<u64>(zeroes(table.capacity * sizeof(u64)));
+    table.index = static_cast<Index*>(zeroes(sizeof(Index)));
+}
+
+}  // namespace
+
+int main() {
+    u32 types = 0;
+    std::string command;
+    while (std::cin >> command) {
+        std::string name;
+        u64 first = 0;
+        u64 second = 0;
+        if (command == "launch") {
+            std::cin >> name;
+            launch<void(Run)>(name.c_str());
+        } else if (command == "used") {
+            std::cout << used() << std::endl;
+        } else if (command == "heap" || command == "list") {
+            std::cin >> first;
+            if (command == "heap") {
+                makeHeap(first);
+            } else {
+                list(static_cast<u32>(first));
+            }
+        } else {
+            std::cin >> first >> second;
+            if (command == "type") {
+                makeTable(types++, first, second);
+            } else if (command == "set") {
+                run.words[first] = second;
+            } else if (command == "array") {
+                run.words[first] = reinterpret_cast<u64>(zeroes(second));
+            } else if (command == "read") {
+                for (u64 i = 0; i < second; ++i) {
+                    std::cout << reinterpret_cast<const u32*>(run.words[first])[i] << '\n';
+                }
+                std::cout << std::flush;
+            } else {
+                return 1;
+            }
+        }
+    }
+}
