@@ -123,7 +123,12 @@ list_program() {
     program=$1
     store=$2
     shift 2
-    list "bench/kernels/src/main/cuda/programs/$program.cu" "bench/kernels/target/ptx/io/outboard/bench/kernels/programs/$program-$store.ptx.gz" "$@"
+    source=$program
+    if [ "$program" = generation ]; then
+        source=life
+        set -- "$@" -DOUTBOARD_GENERATIONS
+    fi
+    list "bench/kernels/src/main/cuda/programs/$source.cu" "bench/kernels/target/ptx/io/outboard/bench/kernels/programs/$program-$store.ptx.gz" "$@"
 }
 
 {
@@ -166,7 +171,7 @@ list_program() {
     list "$kernels" "${prefix}Linked.ptx.gz" -rdc=true -DOUTBOARD_LINKED -DOUTBOARD_ALLOCATOR=LinkedMalloc
 
     # Programs of objects: visited by the heap, or by pointers to what an allocator gave.
-    for program in wator traffic life nbody collision; do
+    for program in wator traffic life generation nbody collision; do
         list_program "$program" ObjectHeap -DOUTBOARD_OBJECTS
         list_program "$program" BitMalloc -DOUTBOARD_ALLOCATOR=outboard::BitMalloc
         list_program "$program" CudaMalloc -DOUTBOARD_ALLOCATOR=outboard::CudaMalloc

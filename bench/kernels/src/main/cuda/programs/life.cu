@@ -1,19 +1,37 @@
 // Conway's game of life, as Springer 2019 has it: of the places, only those that are alive and their neighbours, which may become
 // so, have objects. Each step is four do-alls. LifeReference computes the same.
+//
+// With OUTBOARD_GENERATIONS, what would end grows old first, and isn't counted as alive meanwhile (generation, by the rule "Star
+// Wars").
 #include "stores.cuh"
 
 namespace {
 
-enum Kind { EMPTY, CANDIDATE, ALIVE };
+enum Kind { EMPTY, CANDIDATE, ALIVE, OLD };
 enum Action { STAY, CHANGE, LEAVE };
 
-// Of both types. NEW: that it hasn't made its neighbours candidates yet.
-enum { PLACE, ACTION, NEW };
+// Of both types. AGE: one that is new hasn't made its neighbours candidates yet; one that is grown up stays so while it has enough
+// neighbours; later ages count the steps since.
+enum { PLACE, ACTION, AGE };
+enum { NEW, GROWN_UP };
 
 struct Candidate : Fields<u32, u32> {};
 struct Alive : Fields<u32, u32, u32> {};
 
 using World = Store<Candidate, Alive>;
+
+// Bits for the numbers of neighbours with which one that is alive stays so, and with which a candidate becomes so; and the age at
+// which an object ends.
+#ifdef OUTBOARD_GENERATIONS
+constexpr u32 STAYS = 1u << 3 | 1u << 4 | 1u << 5;
+constexpr u32 BECOMES = 1u << 2;
+constexpr u32 END = GROWN_UP + 3;
+#else
+constexpr u32 STAYS = 1u << 2 | 1u << 3;
+constexpr u32 BECOMES = 1u << 3;
+constexpr u32 END = GROWN_UP + 1;
+#endif
+constexpr bool GROWS_OLD = END > GROWN_UP + 1;
 
 // Words of the run. KINDS: of each place, a byte. Width and height are powers of two.
 enum { WIDTH = OWN, PLACES, KINDS };
@@ -76,8 +94,8 @@ __device__ void make(const Run& run, const World& world, u32 place) {
     }
     made.template get<PLACE>() = place;
     made.template get<ACTION>() = STAY;
-    if constexpr (outboard::detail::FieldsOf<Type>::COUNT > NEW) {
-        made.template get<NEW>() = 1;
+    if constexpr (outboard::detail::FieldsOf<Type>::COUNT > AGE) {
+        made.template get<AGE>() = NEW;
     }
 }
 
@@ -98,17 +116,27 @@ __global__ void populate(const __grid_constant__ Run run) {
     }
 }
 
-// New ones make candidates of empty places around them: whoever is first there.
+// New ones make candidates of empty places around them: whoever is first there. What ends leaves a candidate, since there may be
+// some alive around it.
 __global__ OUTBOARD_MAKES void spread(const __grid_constant__ Run run) {
     const World world(run);
     world.forEach<Alive>([&](auto alive) {
         const u32 mine = alive.template get<PLACE>();
         if (alive.template get<ACTION>() == CHANGE) {
-            change(run, mine, ALIVE, CANDIDATE);
+            if constexpr (GROWS_OLD) {
+                const u32 age = ++alive.template get<AGE>();
+                if (age == GROWN_UP + 1) {
+                    change(run, mine, ALIVE, OLD);
+                }
+                if (age != END) {
+                    return;
+                }
+            }
+            change(run, mine, GROWS_OLD ? OLD : ALIVE, CANDIDATE);
             world.destroy(alive);
             make<Candidate>(run, world, mine);
-        } else if (alive.template get<NEW>() != 0) {
-            alive.template get<NEW>() = 0;
+        } else if (alive.template get<AGE>() == NEW) {
+            alive.template get<AGE>() = GROWN_UP;
             // Apart, so that the threads of a warp make theirs together.
             for (u32 left = becomeCandidates(run, mine); left != 0; left &= left - 1) {
                 make<Candidate>(run, world, neighbour(run, mine, __ffs(static_cast<int>(left)) - 1));
@@ -121,7 +149,7 @@ __global__ void judgeCandidates(const __grid_constant__ Run run) {
     const World world(run);
     world.forEach<Candidate>([&](auto candidate) {
         const u32 count = aliveAround(run, candidate.template get<PLACE>());
-        candidate.template get<ACTION>() = count == 3 ? CHANGE : count == 0 ? LEAVE : STAY;
+        candidate.template get<ACTION>() = (BECOMES >> count & 1) != 0 ? CHANGE : count == 0 ? LEAVE : STAY;
     });
 }
 
@@ -129,7 +157,8 @@ __global__ void judgeAlive(const __grid_constant__ Run run) {
     const World world(run);
     world.forEach<Alive>([&](auto alive) {
         const u32 count = aliveAround(run, alive.template get<PLACE>());
-        alive.template get<ACTION>() = count == 2 || count == 3 ? STAY : CHANGE;
+        const bool isOld = GROWS_OLD && alive.template get<AGE>() > GROWN_UP;
+        alive.template get<ACTION>() = !isOld && (STAYS >> count & 1) != 0 ? STAY : CHANGE;
     });
 }
 
@@ -164,7 +193,8 @@ __global__ void drawCandidates(const __grid_constant__ Run run) {
 
 __global__ void drawAlive(const __grid_constant__ Run run) {
     World(run).forEach<Alive>([&](auto alive) {
-        atomicAdd(reinterpret_cast<u32*>(run.words[PICTURE]) + alive.template get<PLACE>(), 1u << 16);
+        atomicAdd(reinterpret_cast<u32*>(run.words[PICTURE]) + alive.template get<PLACE>(),
+                  1u << 16 | alive.template get<AGE>() << 17);
     });
 }
 

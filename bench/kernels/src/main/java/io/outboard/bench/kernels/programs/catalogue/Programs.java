@@ -20,7 +20,8 @@ public final class Programs {
     private static final List<Program> ALL = List.of(
             new SimulationProgram(new Wator()),
             new SimulationProgram(new Traffic()),
-            new SimulationProgram(new Life()),
+            new SimulationProgram(new Life(false)),
+            new SimulationProgram(new Life(true)),
             new SimulationProgram(new Bodies(false)),
             new SimulationProgram(new Bodies(true)),
             new KdTree(),

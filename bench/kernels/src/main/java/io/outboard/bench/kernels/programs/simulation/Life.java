@@ -6,22 +6,51 @@ import io.outboard.bench.kernels.programs.Store;
 import java.util.Arrays;
 import java.util.List;
 
-/** The game of life, as in {@code life.cu}, is a simulation of cells that are alive or candidates. */
+/**
+ * The game of life, as in {@code life.cu}, is a simulation of cells that are alive or candidates; or also of those that
+ * are old and count no longer.
+ */
 public final class Life implements Simulation {
+
+    /**
+     * A rule says what becomes of a place.
+     *
+     * @param stays bits for the numbers of neighbours with which one that is alive stays so
+     * @param becomes bits for the numbers of neighbours with which a candidate becomes alive
+     * @param oldAges how many steps one is old before it ends
+     */
+    record Rule(int stays, int becomes, int oldAges) {
+
+        static final Rule LIFE = new Rule(1 << 2 | 1 << 3, 1 << 3, 0);
+        static final Rule STAR_WARS = new Rule(1 << 3 | 1 << 4 | 1 << 5, 1 << 2, 2);
+    }
 
     static final int EMPTY = 0;
     static final int CANDIDATE = 1;
     static final int ALIVE = 2;
+    static final int OLD = 3;
 
     private static final int WIDTH = Stage.OWN;
     private static final int PLACES = Stage.OWN + 1;
     private static final int KINDS = Stage.OWN + 2;
 
     private static final int MOST_SHADES = 256;
+    private static final byte[] SHADES = {(byte) 255, (byte) 210, 0, 120};
+
+    private final boolean growsOld;
+
+    /**
+     * Makes the game.
+     *
+     * @param growsOld whether cells grow old before they end
+     */
+    public Life(final boolean growsOld) {
+        this.growsOld = growsOld;
+    }
 
     @Override
     public String name() {
-        return "life";
+        return growsOld ? "generation" : "life";
     }
 
     @Override
@@ -88,7 +117,7 @@ public final class Life implements Simulation {
 
     @Override
     public Reference reference(final Size size) {
-        return new LifeReference(size.number());
+        return new LifeReference(size.number(), growsOld ? Rule.STAR_WARS : Rule.LIFE);
     }
 
     @Override
@@ -96,8 +125,7 @@ public final class Life implements Simulation {
         final int columns = Math.min(size.number(), MOST_SHADES);
         final byte[] shades = new byte[columns * columns];
         for (int i = 0; i < shades.length; i++) {
-            final int kind = picture[i / columns * size.number() + i % columns] & 3;
-            shades[i] = (byte) (kind == ALIVE ? 0 : kind == CANDIDATE ? 210 : 255);
+            shades[i] = SHADES[picture[i / columns * size.number() + i % columns] & 3];
         }
         return Png.base64(columns, shades);
     }

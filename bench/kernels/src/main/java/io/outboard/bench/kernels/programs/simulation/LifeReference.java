@@ -11,13 +11,18 @@ final class LifeReference implements Simulation.Reference {
 
     private static final int CANDIDATES_AT = 8;
     private static final int ALIVE_AT = 16;
+    private static final int AGE_AT = 17;
 
     private final int width;
+    private final Life.Rule rule;
+    /** For each place its kind; one that is old has a number more for each step after the first. */
     private byte[] kinds;
+
     private byte[] next;
 
-    LifeReference(final int width) {
+    LifeReference(final int width, final Life.Rule rule) {
         this.width = width;
+        this.rule = rule;
         kinds = new byte[width * width];
         next = new byte[width * width];
         for (int place = 0; place < kinds.length; place++) {
@@ -37,9 +42,11 @@ final class LifeReference implements Simulation.Reference {
             final int count = countAround(kinds, place);
             next[place] = (byte)
                     switch (kinds[place]) {
-                        case Life.CANDIDATE -> count == 3 ? Life.ALIVE : count == 0 ? Life.EMPTY : Life.CANDIDATE;
-                        case Life.ALIVE -> count == 2 || count == 3 ? Life.ALIVE : Life.CANDIDATE;
-                        default -> Life.EMPTY;
+                        case Life.EMPTY -> Life.EMPTY;
+                        case Life.CANDIDATE ->
+                            isIn(rule.becomes(), count) ? Life.ALIVE : count == 0 ? Life.EMPTY : Life.CANDIDATE;
+                        case Life.ALIVE -> isIn(rule.stays(), count) ? Life.ALIVE : older(Life.ALIVE);
+                        default -> older(kinds[place]);
                     };
         });
         // A cell that has become alive makes candidates of the empty places around it.
@@ -51,6 +58,14 @@ final class LifeReference implements Simulation.Reference {
         final byte[] last = kinds;
         kinds = next;
         next = last;
+    }
+
+    private static boolean isIn(final int counts, final int count) {
+        return (counts >> count & 1) != 0;
+    }
+
+    private int older(final int kind) {
+        return kind == Life.ALIVE + rule.oldAges() ? Life.CANDIDATE : kind + 1;
     }
 
     private boolean hasNewAround(final int place) {
@@ -87,8 +102,8 @@ final class LifeReference implements Simulation.Reference {
         for (int place = 0; place < picture.length; place++) {
             picture[place] = switch (kinds[place]) {
                 case Life.CANDIDATE -> Life.CANDIDATE | 1 << CANDIDATES_AT;
-                case Life.ALIVE -> Life.ALIVE | 1 << ALIVE_AT;
-                default -> Life.EMPTY;
+                case Life.EMPTY -> Life.EMPTY;
+                default -> Math.min(kinds[place], Life.OLD) | 1 << ALIVE_AT | (kinds[place] - Life.CANDIDATE) << AGE_AT;
             };
         }
         return picture;
@@ -99,7 +114,7 @@ final class LifeReference implements Simulation.Reference {
         final long[] counts = new long[2];
         for (final byte kind : kinds) {
             if (kind != Life.EMPTY) {
-                counts[kind - 1]++;
+                counts[kind == Life.CANDIDATE ? 0 : 1]++;
             }
         }
         return counts;

@@ -83,7 +83,8 @@ class ProgramsTest {
     }
 
     static List<Simulation> simulations() {
-        return List.of(new Wator(), new Traffic(), new Life(), new Bodies(false), new Bodies(true));
+        return List.of(
+                new Wator(), new Traffic(), new Life(false), new Life(true), new Bodies(false), new Bodies(true));
     }
 
     @Test
