@@ -10,6 +10,7 @@ import io.outboard.bench.kernels.programs.kd.KdTree;
 import io.outboard.bench.kernels.programs.simulation.Bodies;
 import io.outboard.bench.kernels.programs.simulation.Life;
 import io.outboard.bench.kernels.programs.simulation.SimulationProgram;
+import io.outboard.bench.kernels.programs.simulation.Structure;
 import io.outboard.bench.kernels.programs.simulation.Traffic;
 import io.outboard.bench.kernels.programs.simulation.Wator;
 import java.util.List;
@@ -24,6 +25,7 @@ public final class Programs {
             new SimulationProgram(new Life(true)),
             new SimulationProgram(new Bodies(false)),
             new SimulationProgram(new Bodies(true)),
+            new SimulationProgram(new Structure()),
             new KdTree(),
             new XMallocProgram(),
             new ArenaProgram(),

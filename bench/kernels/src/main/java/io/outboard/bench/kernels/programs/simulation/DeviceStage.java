@@ -9,7 +9,9 @@ import io.outboard.core.Region;
 import io.outboard.cuda.kernels.KernelModule;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import jcuda.Pointer;
 import org.jspecify.annotations.Nullable;
@@ -31,8 +33,7 @@ final class DeviceStage implements Stage, AutoCloseable {
             ByteBuffer.allocateDirect(WORDS_AT + WORDS * Long.BYTES).order(ByteOrder.nativeOrder());
     private final Pointer[] arguments = {Pointer.to(parameter)};
     private final DeviceResources resources = new DeviceResources();
-    private final Region refused;
-    private final Region faults;
+    private final Map<Integer, Region> arrays = new HashMap<>();
     private @Nullable PartTimes listTimes;
 
     /** Makes a stage, which closes the storage, also if this constructor fails. */
@@ -46,8 +47,8 @@ final class DeviceStage implements Stage, AutoCloseable {
         try {
             fullGrid = device.multiprocessors() * BLOCKS_A_MULTIPROCESSOR;
             storage.writeTo(parameter);
-            refused = take(REFUSED, Long.BYTES);
-            faults = take(FAULTS, Long.BYTES);
+            array(REFUSED, Long.BYTES);
+            array(FAULTS, Long.BYTES);
         } catch (final RuntimeException e) {
             throw resources.closedAfter(e);
         }
@@ -70,6 +71,7 @@ final class DeviceStage implements Stage, AutoCloseable {
 
     private Region take(final int word, final long bytes) {
         final Region region = resources.take(device, bytes);
+        arrays.put(word, region);
         set(word, region.address());
         return region;
     }
@@ -80,13 +82,10 @@ final class DeviceStage implements Stage, AutoCloseable {
     }
 
     @Override
-    public long refused() {
-        return first(refused);
-    }
-
-    /** Returns how often kernels found a state that mustn't be. */
-    long faults() {
-        return first(faults);
+    public long count(final int word) {
+        final long[] value = new long[1];
+        BenchDevice.copyToHost(Pointer.to(value), arrays.get(word), Long.BYTES);
+        return value[0];
     }
 
     /** Returns what is in use, after the work launched so far. */
@@ -139,13 +138,6 @@ final class DeviceStage implements Stage, AutoCloseable {
         final int[] values = new int[(int) (region.sizeBytes() / Integer.BYTES)];
         BenchDevice.copyToHost(Pointer.to(values), region, region.sizeBytes());
         return values;
-    }
-
-    /** Returns the first number of 64 bits in an array. */
-    private static long first(final Region region) {
-        final long[] value = new long[1];
-        BenchDevice.copyToHost(Pointer.to(value), region, Long.BYTES);
-        return value[0];
     }
 
     @Override

@@ -24,8 +24,18 @@ interface Stage {
     /** Takes an array of zeroes, and sets a word of the simulation's own to its address. */
     void array(int word, long bytes);
 
+    /** Returns the first number of 64 bits in a word's array, after the work launched so far. */
+    long count(int word);
+
     /** Returns how many objects weren't made for want of memory, by the work launched so far. */
-    long refused();
+    default long refused() {
+        return count(REFUSED);
+    }
+
+    /** Returns how often kernels found a state that mustn't be. */
+    default long faults() {
+        return count(FAULTS);
+    }
 
     /** Launches a kernel: all threads of the stage share the work. */
     void launch(String kernel);

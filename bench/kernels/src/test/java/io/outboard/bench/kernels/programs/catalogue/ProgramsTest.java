@@ -12,6 +12,7 @@ import io.outboard.bench.kernels.programs.Store;
 import io.outboard.bench.kernels.programs.simulation.Bodies;
 import io.outboard.bench.kernels.programs.simulation.Life;
 import io.outboard.bench.kernels.programs.simulation.Simulation;
+import io.outboard.bench.kernels.programs.simulation.Structure;
 import io.outboard.bench.kernels.programs.simulation.Traffic;
 import io.outboard.bench.kernels.programs.simulation.Wator;
 import io.outboard.bench.kernels.worker.MadeKernels;
@@ -84,7 +85,13 @@ class ProgramsTest {
 
     static List<Simulation> simulations() {
         return List.of(
-                new Wator(), new Traffic(), new Life(false), new Life(true), new Bodies(false), new Bodies(true));
+                new Wator(),
+                new Traffic(),
+                new Life(false),
+                new Life(true),
+                new Bodies(false),
+                new Bodies(true),
+                new Structure());
     }
 
     @Test

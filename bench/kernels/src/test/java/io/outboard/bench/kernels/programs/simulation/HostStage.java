@@ -142,13 +142,8 @@ final class HostStage implements Stage, AutoCloseable {
     }
 
     @Override
-    public long refused() {
-        return ints(REFUSED, 1)[0];
-    }
-
-    /** Returns how often kernels found a state that mustn't be. */
-    long faults() {
-        return ints(FAULTS, 1)[0];
+    public long count(final int word) {
+        return Integer.toUnsignedLong(ints(word, 1)[0]);
     }
 
     @Override
