@@ -171,7 +171,7 @@ list_program() {
     list "$kernels" "${prefix}Linked.ptx.gz" -rdc=true -DOUTBOARD_LINKED -DOUTBOARD_ALLOCATOR=LinkedMalloc
 
     # Programs of objects: visited by the heap, or by pointers to what an allocator gave.
-    for program in wator traffic life generation nbody collision structure; do
+    for program in wator traffic life generation nbody collision structure sugarscape; do
         list_program "$program" ObjectHeap -DOUTBOARD_OBJECTS
         list_program "$program" BitMalloc -DOUTBOARD_ALLOCATOR=outboard::BitMalloc
         list_program "$program" CudaMalloc -DOUTBOARD_ALLOCATOR=outboard::CudaMalloc

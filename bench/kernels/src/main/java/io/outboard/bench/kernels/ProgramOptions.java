@@ -37,8 +37,8 @@ final class ProgramOptions {
             split = ",",
             description =
                     "Instead of the tests, run these programs of the papers, each with every store that it has, and"
-                            + " compare what they come to with the CPU's: wator, traffic, life, generation, nbody, collision, structure, kdtree, xmalloc, arena,"
-                            + " objects; or all.")
+                            + " compare what they come to with the CPU's: wator, traffic, life, generation, nbody, collision, structure, sugarscape,"
+                            + " kdtree, xmalloc, arena, objects; or all.")
     private List<String> programs = List.of();
 
     @Option(

@@ -11,6 +11,7 @@ import io.outboard.bench.kernels.programs.simulation.Bodies;
 import io.outboard.bench.kernels.programs.simulation.Life;
 import io.outboard.bench.kernels.programs.simulation.SimulationProgram;
 import io.outboard.bench.kernels.programs.simulation.Structure;
+import io.outboard.bench.kernels.programs.simulation.Sugarscape;
 import io.outboard.bench.kernels.programs.simulation.Traffic;
 import io.outboard.bench.kernels.programs.simulation.Wator;
 import java.util.List;
@@ -26,6 +27,7 @@ public final class Programs {
             new SimulationProgram(new Bodies(false)),
             new SimulationProgram(new Bodies(true)),
             new SimulationProgram(new Structure()),
+            new SimulationProgram(new Sugarscape()),
             new KdTree(),
             new XMallocProgram(),
             new ArenaProgram(),

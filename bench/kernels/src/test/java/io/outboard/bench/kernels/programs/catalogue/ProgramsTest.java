@@ -13,6 +13,7 @@ import io.outboard.bench.kernels.programs.simulation.Bodies;
 import io.outboard.bench.kernels.programs.simulation.Life;
 import io.outboard.bench.kernels.programs.simulation.Simulation;
 import io.outboard.bench.kernels.programs.simulation.Structure;
+import io.outboard.bench.kernels.programs.simulation.Sugarscape;
 import io.outboard.bench.kernels.programs.simulation.Traffic;
 import io.outboard.bench.kernels.programs.simulation.Wator;
 import io.outboard.bench.kernels.worker.MadeKernels;
@@ -91,7 +92,8 @@ class ProgramsTest {
                 new Life(true),
                 new Bodies(false),
                 new Bodies(true),
-                new Structure());
+                new Structure(),
+                new Sugarscape());
     }
 
     @Test

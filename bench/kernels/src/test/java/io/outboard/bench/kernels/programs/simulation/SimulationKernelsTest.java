@@ -46,7 +46,8 @@ class SimulationKernelsTest {
             new Program(new Life(true), 32, "life", "World", "-DOUTBOARD_GENERATIONS"),
             new Program(new Bodies(false), 64, "nbody", "Space"),
             new Program(new Bodies(true), 256, "collision", "Space"),
-            new Program(new Structure(), 32, "structure", "Plate"));
+            new Program(new Structure(), 32, "structure", "Plate"),
+            new Program(new Sugarscape(), 24, "sugarscape", "Land"));
 
     static Stream<Arguments> runs() {
         return PROGRAMS.stream().map(program -> Arguments.of(program, OBJECTS));
