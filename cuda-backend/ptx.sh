@@ -180,8 +180,6 @@ list_program() {
         for allocator in CMalloc CFMalloc CMMalloc CFMMalloc; do
             list_program "$program" "$allocator-coalesced" "-DOUTBOARD_ALLOCATOR=outboard::Coalesced<outboard::$allocator>"
         done
-    done
-    for program in nbody collision structure; do
         list_program "$program" Aos -DOUTBOARD_ARRAYS=AOS
         list_program "$program" Soa -DOUTBOARD_ARRAYS=SOA
     done

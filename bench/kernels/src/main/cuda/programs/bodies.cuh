@@ -52,7 +52,7 @@ OUTBOARD_LIST
 __global__ void makeBodies(const __grid_constant__ Run run) {
     const Space space(run);
     for (u32 number = stores::thread(); number < run.words[BODIES]; number += stores::threads()) {
-        const auto body = space.make<Body>();
+        const auto body = space.make<Body>(number);
         if (!body) {
             count(run, REFUSED);
             continue;
@@ -192,13 +192,6 @@ __global__ void draw(const __grid_constant__ Run run) {
     });
 }
 
-__global__ void endBody(const __grid_constant__ Run run) {
-    const Space space(run);
-#ifdef OUTBOARD_ARRAYS
-    static_cast<void>(space);
-#else
-    stores::endAll<Body>(space);
-#endif
-}
+__global__ void endBody(const __grid_constant__ Run run) { stores::endAll<Body>(Space(run)); }
 
 }

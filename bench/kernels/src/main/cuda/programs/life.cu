@@ -15,8 +15,13 @@ enum Action { STAY, CHANGE, LEAVE };
 enum { PLACE, ACTION, AGE };
 enum { NEW, GROWN_UP };
 
-struct Candidate : Fields<u32, u32> {};
-struct Alive : Fields<u32, u32, u32> {};
+struct Candidate : Fields<u32, u32> {
+    static constexpr bool ENDS = true;
+};
+
+struct Alive : Fields<u32, u32, u32> {
+    static constexpr bool ENDS = true;
+};
 
 using World = Store<Candidate, Alive>;
 
@@ -87,7 +92,7 @@ __device__ u32 aliveAround(const Run& run, u32 place) {
 
 template <class Type>
 __device__ void make(const Run& run, const World& world, u32 place) {
-    const auto made = world.make<Type>();
+    const auto made = world.make<Type>(place);
     if (!made) {
         count(run, REFUSED);
         return;

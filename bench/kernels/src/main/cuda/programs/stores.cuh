@@ -3,13 +3,16 @@
 //
 //   -DOUTBOARD_OBJECTS               an ObjectHeap
 //   -DOUTBOARD_ALLOCATOR='...'       an allocator: plain structures, and for each type an array of pointers to them
-//   -DOUTBOARD_ARRAYS=AOS or SOA     no allocator: one array, of structures, or of each field; for objects of a number that
-//                                    is known before, of which some may end
+//   -DOUTBOARD_ARRAYS=AOS or SOA     no allocator: one array, of structures, or of each field, with room for as many objects as
+//                                    there can be
 //
-// Each store has the same functions. Objects are named by an Id, which other objects' fields hold:
+// Each store has the same functions. Objects are named by an Id, which other objects' fields hold. Each type says whether its
+// objects may end (ENDS).
 //
 //   Store<Fish, Shark> sea(run);
-//   const auto fish = sea.make<Fish>();      // false if there was no room
+//   const auto fish = sea.make<Fish>(place); // false if there was no room; `place` is a number that no other fish has, such as that
+//                                            // of the cell it is in: arrays have it there
+//   const auto same = sea.move(fish, place); // has another such number from now on, and another id, if it is in arrays
 //   fish.template get<ENERGY>() = 3;
 //   sea.at<Fish>(fish.id());
 //   sea.destroy(fish);
@@ -17,7 +20,8 @@
 //   sea.visitAll<Fish>([&](auto each) {});   // one thread visits them all, in the order that all threads do, in a kernel that
 //                                            // destroys none
 //
-// Before a kernel that visits objects of a type, the host has them listed (Storage.list). Those made since aren't visited.
+// Before a kernel that visits objects of a type, the host has them listed (Storage.list). Those made since aren't visited. In arrays,
+// only the thread that visits an object may end it in a kernel that visits its type.
 #pragma once
 
 #ifdef OUTBOARD_ALLOCATOR
@@ -42,9 +46,10 @@ struct Index {
 
 // Of each type. Storage writes it.
 struct Table {
-    u64 arrays[2];  // of pointers; or of structures or fields, and of which are alive
+    u64 arrays[2];  // of pointers; or of structures or fields, and of what is there
     Index* index;
-    u64 capacity;  // objects
+    u32 capacity;  // objects
+    u32 lists;     // of arrays, so far
 };
 
 // What all kernels of a program get.
@@ -87,6 +92,9 @@ __device__ inline u32 takeSome(u32* counter, bool wanted) {
     }
     return group.fromFirst(first) + before;
 }
+
+template <class... Types>
+constexpr bool SAY_WHETHER_THEY_END = ((Types::ENDS || !Types::ENDS) && ...);
 
 template <class Wanted, class... Types>
 constexpr u32 INDEX_OF = outboard::detail::ObjectLayout<Types...>::template indexOf<Wanted>();
@@ -140,6 +148,8 @@ constexpr Id NONE = outboard::NO_OBJECT;
 
 template <class... Types>
 class Store {
+    static_assert(stores::SAY_WHETHER_THEY_END<Types...>);
+
     using Heap = outboard::ObjectHeap<Types...>;
     Heap heap;
 
@@ -155,8 +165,13 @@ class Store {
     }
 
     template <class Type>
-    __device__ Object<Type> make() const {
+    __device__ Object<Type> make(u32) const {
         return heap.template make<Type>();
+    }
+
+    template <class Type>
+    __device__ Object<Type> move(const Object<Type>& object, u32) const {
+        return object;
     }
 
     template <class Type>
@@ -184,6 +199,8 @@ using Allocator = OUTBOARD_ALLOCATOR;
 
 template <class... Types>
 class Store {
+    static_assert(stores::SAY_WHETHER_THEY_END<Types...>);
+
     // Each begins with its place in the array of pointers.
     static constexpr u32 HEAD = 4;
 
@@ -228,7 +245,7 @@ class Store {
     }
 
     template <class Type>
-    __device__ Object<Type> make() const {
+    __device__ Object<Type> make(u32) const {
         const Object<Type> made(static_cast<unsigned char*>(allocator().malloc(stores::STRUCTURE_BYTES<Type, HEAD>)));
         if (made) {
             const Table& mine = table<Type>();
@@ -240,6 +257,11 @@ class Store {
             reinterpret_cast<u64*>(mine.arrays[mine.index->which])[place] = made.id();
         }
         return made;
+    }
+
+    template <class Type>
+    __device__ Object<Type> move(const Object<Type>& object, u32) const {
+        return object;
     }
 
     template <class Type>
@@ -315,6 +337,13 @@ constexpr Id NONE = ~0u;
 
 template <class... Types>
 class Store {
+    static_assert(stores::SAY_WHETHER_THEY_END<Types...>);
+
+    // What a place has: nothing; an object that a do-all has visited; or one that none has, and whether the number of the type's lists
+    // was odd when it was made. A do-all leaves out those made since its list, by that, and marks the others as visited: so at the
+    // next list only those are left that have the other parity then.
+    enum : unsigned char { NOTHING, VISITED, MADE };
+
     const Run& run;
 
     template <class Type>
@@ -356,51 +385,88 @@ class Store {
     }
 
     template <class Type>
-    __device__ Object<Type> make() const {
+    __device__ Object<Type> make(u32 place) const {
         const Table& mine = table<Type>();
-        const u32 number = stores::takeOne(&mine.index->tail);
-        if (number >= mine.capacity) {
+        if (place >= mine.capacity) {
             __trap();
         }
         if constexpr (Type::ENDS) {
-            alive(mine)[number] = 1;
+            there(mine)[place] = madeNow(mine);
+        } else {
+            stores::takeOne(&mine.index->tail);
         }
-        return at<Type>(number);
+        return at<Type>(place);
+    }
+
+    template <class Type>
+    __device__ Object<Type> move(const Object<Type>& object, u32 place) const {
+        const Object<Type> moved = make<Type>(place);
+        copy(object, moved);
+        destroy(object);
+        return moved;
     }
 
     template <class Type>
     __device__ void destroy(const Object<Type>& object) const {
         static_assert(Type::ENDS, "objects of the type never end");
-        alive(*object.table)[object.number] = 0;
+        there(*object.table)[object.number] = NOTHING;
     }
 
     template <class Type, class Function>
     __device__ void forEach(const Function& function) const {
-        // Volatile: another thread may destroy objects meanwhile.
-        visit<Type, volatile unsigned char>(stores::thread(), stores::threads(), function);
+        const Table& mine = table<Type>();
+        const u32 last = end<Type>(mine);
+        for (u32 i = stores::thread(); i < last; i += stores::threads()) {
+            if constexpr (Type::ENDS) {
+                // Volatile: another thread may make an object here meanwhile.
+                const unsigned char seen = const_cast<volatile unsigned char*>(there(mine))[i];
+                if (!isVisited(mine, seen)) {
+                    continue;
+                }
+                if (seen != VISITED) {
+                    there(mine)[i] = VISITED;
+                }
+            }
+            function(at<Type>(i));
+        }
     }
 
     template <class Type, class Function>
     __device__ void visitAll(const Function& function) const {
-        visit<Type, unsigned char>(0, 1, function);
-    }
-
-  private:
-    static __device__ unsigned char* alive(const Table& table) {
-        return reinterpret_cast<unsigned char*>(table.arrays[1]);
-    }
-
-    template <class Type, class Alive, class Function>
-    __device__ void visit(u32 first, u32 step, const Function& function) const {
         const Table& mine = table<Type>();
-        const u32 end = mine.index->tail;
-        for (u32 i = first; i < end; i += step) {
+        const u32 last = end<Type>(mine);
+        for (u32 i = 0; i < last; ++i) {
             if constexpr (Type::ENDS) {
-                if (reinterpret_cast<const Alive*>(mine.arrays[1])[i] == 0) {
+                if (!isVisited(mine, there(mine)[i])) {
                     continue;
                 }
             }
             function(at<Type>(i));
+        }
+    }
+
+  private:
+    static __device__ unsigned char* there(const Table& table) {
+        return reinterpret_cast<unsigned char*>(table.arrays[1]);
+    }
+
+    static __device__ unsigned char madeNow(const Table& table) { return MADE + (table.lists & 1); }
+
+    static __device__ bool isVisited(const Table& table, unsigned char seen) {
+        return seen != NOTHING && seen != madeNow(table);
+    }
+
+    // Objects that never end are as many as were made, without gaps.
+    template <class Type>
+    static __device__ u32 end(const Table& table) {
+        return Type::ENDS ? table.capacity : table.index->tail;
+    }
+
+    template <u32 FIELD = 0, class Type>
+    static __device__ void copy(const Object<Type>& from, const Object<Type>& to) {
+        if constexpr (FIELD < outboard::detail::FieldsOf<Type>::COUNT) {
+            to.template get<FIELD>() = from.template get<FIELD>();
+            copy<FIELD + 1>(from, to);
         }
     }
 };
@@ -422,9 +488,17 @@ class Store {
 
 namespace stores {
 
+#ifdef OUTBOARD_ARRAYS
+constexpr bool GIVES_BACK = false;
+#else
+constexpr bool GIVES_BACK = true;
+#endif
+
 template <class Type, class Owner>
 __device__ void endAll(const Owner& store) {
-    store.template forEach<Type>([&](auto object) { store.destroy(object); });
+    if constexpr (GIVES_BACK || Type::ENDS) {
+        store.template forEach<Type>([&](auto object) { store.destroy(object); });
+    }
 }
 
 }  // namespace stores

@@ -81,7 +81,7 @@ __global__ void makeNodes(const __grid_constant__ Run run) {
     const u32 columns = static_cast<u32>(run.words[COLUMNS]);
     const u32 rows = static_cast<u32>(run.words[ROWS]);
     for (u32 number = stores::thread(); number < columns * rows; number += stores::threads()) {
-        const auto node = plate.make<Node>();
+        const auto node = plate.make<Node>(number);
         idAt(run, number) = node.id();
         if (!node) {
             count(run, REFUSED);
@@ -114,7 +114,7 @@ __global__ OUTBOARD_MAKES void makeSprings(const __grid_constant__ Run run) {
             if (column >= columns || row >= run.words[ROWS]) {
                 return;
             }
-            const auto spring = plate.template make<Spring>();
+            const auto spring = plate.template make<Spring>(number * DIRECTIONS + WAY);
             if (!spring) {
                 count(run, REFUSED);
                 return;

@@ -108,7 +108,7 @@ struct Traits {
 
 template <class Agent>
 __device__ void make(const Run& run, const Land& land, const Land::Object<Cell>& cell, Traits traits) {
-    const auto agent = land.make<Agent>();
+    const auto agent = land.make<Agent>(cell.get<PLACE>());
     if (!agent) {
         count(run, REFUSED);
         return;
@@ -163,12 +163,13 @@ __device__ void look(const Run& run, const Land& land, const Land::Object<Agent>
 
 // Moves if the target lets this one in, eats, and dies if it is time.
 template <class Agent>
-__device__ void live(const Run& run, const Land& land, const Land::Object<Agent>& agent) {
+__device__ void live(const Run& run, const Land& land, Land::Object<Agent> agent) {
     auto cell = land.at<Cell>(agent.template get<HOME>());
     if (agent.template get<TARGET>() != NONE) {
         const auto target = land.at<Cell>(agent.template get<TARGET>());
         if (target.template get<GUEST>() == priority(run, cell.template get<PLACE>())) {
             leave(cell);
+            agent = land.move(agent, target.template get<PLACE>());
             settle(target, agent);
             cell = target;
         }
@@ -199,7 +200,7 @@ OUTBOARD_LIST
 __global__ void makeCells(const __grid_constant__ Run run) {
     const Land land(run);
     for (u32 place = stores::thread(); place < run.words[CELLS]; place += stores::threads()) {
-        const auto cell = land.make<Cell>();
+        const auto cell = land.make<Cell>(place);
         idAt(run, place) = cell.id();
         if (!cell) {
             count(run, REFUSED);

@@ -15,8 +15,13 @@ enum { CELL, STATE, SPEED, PATH };
 
 constexpr u32 MOST_SPEED = 5;
 
-struct Cell : Fields<Id, Id, Id, u32, u32, u32, u32> {};
-struct Car : Fields<Id, u32, u32, Id, Id, Id, Id, Id> {};
+struct Cell : Fields<Id, Id, Id, u32, u32, u32, u32> {
+    static constexpr bool ENDS = false;
+};
+
+struct Car : Fields<Id, u32, u32, Id, Id, Id, Id, Id> {
+    static constexpr bool ENDS = true;
+};
 
 using City = Store<Cell, Car>;
 
@@ -76,7 +81,7 @@ OUTBOARD_LIST
 __global__ void makeCells(const __grid_constant__ Run run) {
     const City city(run);
     for (u32 place = stores::thread(); place < places(run); place += stores::threads()) {
-        const auto cell = city.make<Cell>();
+        const auto cell = city.make<Cell>(place);
         idAt(run, place) = cell.id();
         if (!cell) {
             count(run, REFUSED);
@@ -127,7 +132,7 @@ __global__ void produce(const __grid_constant__ Run run) {
         if (chance >> 30 != 0 || cell.get<CAR>() != NONE) {
             continue;
         }
-        const auto car = city.make<Car>();
+        const auto car = city.make<Car>(cell.get<PLACE>());
         if (!car) {
             count(run, REFUSED);
             continue;
@@ -181,8 +186,9 @@ __global__ void drive(const __grid_constant__ Run run) {
             city.destroy(car);
             return;
         }
-        target.template get<CAR>() = car.id();
-        car.template get<CELL>() = target.id();
+        const auto moved = city.move(car, target.template get<PLACE>());
+        target.template get<CAR>() = moved.id();
+        moved.template get<CELL>() = target.id();
     });
 }
 

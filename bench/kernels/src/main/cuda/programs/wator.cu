@@ -15,17 +15,21 @@ enum Kind { WATER, FISH, SHARK };
 enum { AGENT, KIND, REQUESTS, WINNER, RANDOM, PLACE, SIDE };
 constexpr u32 SIDES = 4;
 
-struct Cell : Fields<Id, u32, u32, Id, u32, u32, Id, Id, Id, Id> {};
+struct Cell : Fields<Id, u32, u32, Id, u32, u32, Id, Id, Id, Id> {
+    static constexpr bool ENDS = false;
+};
 
 // Of an animal.
 enum { HOME, TARGET, STATE, AGE, ENERGY };
 
 struct Fish : Fields<Id, Id, u32, u32> {
+    static constexpr bool ENDS = true;
     static constexpr Kind KIND_OF = FISH;
     static constexpr u32 LITTER_AGE = 4;  // steps until there is a young one
 };
 
 struct Shark : Fields<Id, Id, u32, u32, u32> {
+    static constexpr bool ENDS = true;
     static constexpr Kind KIND_OF = SHARK;
     static constexpr u32 LITTER_AGE = 5;
 };
@@ -103,7 +107,7 @@ __device__ void ask(const Sea& sea, const Sea::Object<Animal>& animal, Kind best
 // A new animal.
 template <class Animal>
 __device__ void bear(const Run& run, const Sea& sea, const Sea::Object<Cell>& cell, u32 state) {
-    const auto young = sea.make<Animal>();
+    const auto young = sea.make<Animal>(cell.get<PLACE>());
     if (!young) {
         count(run, REFUSED);
         return;
@@ -121,11 +125,12 @@ template <class Animal>
 __device__ void move(const Run& run, const Sea& sea, const Sea::Object<Animal>& animal) {
     const auto home = sea.at<Cell>(animal.template get<HOME>());
     const auto target = sea.at<Cell>(animal.template get<TARGET>());
-    settle(target, animal);
+    const auto moved = sea.move(animal, target.template get<PLACE>());
+    settle(target, moved);
     empty(home);
-    if (animal.template get<AGE>() >= Animal::LITTER_AGE) {
-        animal.template get<AGE>() = 0;
-        bear<Animal>(run, sea, home, random(animal.template get<STATE>()));
+    if (moved.template get<AGE>() >= Animal::LITTER_AGE) {
+        moved.template get<AGE>() = 0;
+        bear<Animal>(run, sea, home, random(moved.template get<STATE>()));
     }
 }
 
@@ -145,7 +150,7 @@ OUTBOARD_LIST
 __global__ void makeCells(const __grid_constant__ Run run) {
     const Sea sea(run);
     for (u32 place = stores::thread(); place < run.words[CELLS]; place += stores::threads()) {
-        const auto cell = sea.make<Cell>();
+        const auto cell = sea.make<Cell>(place);
         idAt(run, place) = cell.id();
         if (!cell) {
             count(run, REFUSED);

@@ -7,17 +7,31 @@ import java.util.stream.IntStream;
  * A type describes one kind of a program's objects. Immutable.
  *
  * @param name which names of kernels contain
- * @param capacity most objects of the type at once, plus those that end or are made between two listings of the type's
- *     blocks
+ * @param most objects of the type at once; the number of each object is less
+ * @param comesAndGoes whether objects are made after the first ones
  * @param fields bytes of each field, {@link #ID} for one that names an object
  */
-public record ObjectType(String name, long capacity, List<Integer> fields) {
+public record ObjectType(String name, long most, boolean comesAndGoes, List<Integer> fields) {
 
     /** The value for a field that names an object: 4 bytes in heaps of objects and arrays, 8 for pointers. */
     public static final int ID = 0;
 
-    public static ObjectType of(final String name, final long capacity, final Integer... fields) {
-        return new ObjectType(name, capacity, List.of(fields));
+    /** Returns a type of whose objects none is made after the first ones. */
+    public static ObjectType of(final String name, final long most, final Integer... fields) {
+        return new ObjectType(name, most, false, List.of(fields));
+    }
+
+    /**
+     * Returns a type of whose objects some are made later. Between two lists of the type, each object may end once, and
+     * for each a new one may be made.
+     */
+    public static ObjectType thatComesAndGoes(final String name, final long most, final Integer... fields) {
+        return new ObjectType(name, most, true, List.of(fields));
+    }
+
+    /** Returns how many objects of the type there may be at once, with those that have ended since the last list. */
+    long mostListed() {
+        return comesAndGoes ? 2 * most : most;
     }
 
     /** Returns the bytes of each field, if a name of an object has {@code idBytes}. */

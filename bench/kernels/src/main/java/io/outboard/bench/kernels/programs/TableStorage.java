@@ -18,12 +18,14 @@ import org.jspecify.annotations.Nullable;
 final class TableStorage implements Storage {
 
     private static final int INDEX_BYTES = 32;
+    private static final int LISTS_AT = 3 * Long.BYTES + Integer.BYTES;
     private static final int ALIGNMENT = 256;
 
     private final Store store;
     private final @Nullable DeviceHeap heap;
     private final DeviceResources resources = new DeviceResources();
     private final List<long[]> tables = new ArrayList<>();
+    private @Nullable ByteBuffer parameter;
 
     TableStorage(final BenchDevice device, final Store store, final List<ObjectType> types, final long heapBytes) {
         this.store = store;
@@ -44,26 +46,30 @@ final class TableStorage implements Storage {
     }
 
     private void takeTables(final BenchDevice device, final List<ObjectType> types) {
+        final boolean pointers = store.allocator().isPresent();
         for (final ObjectType type : types) {
-            final long capacity = (type.capacity() + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-            final boolean pointers = store.allocator().isPresent();
-            // A structure is padded to its largest field; the fields of arrays lie side by side.
-            final long bytes = capacity * (pointers ? Long.BYTES : type.objectBytes(Integer.BYTES) + Long.BYTES);
-            final Region first = resources.take(device, bytes);
-            final Region second = resources.take(device, pointers ? bytes : capacity);
+            final long places = pointers ? type.mostListed() : type.most();
+            final long capacity = (places + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+            final Region first = resources.take(device, capacity * (pointers ? Long.BYTES : bytesInArrays(type)));
+            final Region second = resources.take(device, capacity * (pointers ? Long.BYTES : 1));
             final Region index = resources.take(device, INDEX_BYTES);
             tables.add(new long[] {first.address(), second.address(), index.address(), capacity});
         }
     }
 
+    private int bytesInArrays(final ObjectType type) {
+        return store.equals(Store.AOS) ? type.structureBytes(0, Integer.BYTES) : type.objectBytes(Integer.BYTES);
+    }
+
     @Override
-    public void writeTo(final ByteBuffer parameter) {
+    public void writeTo(final ByteBuffer written) {
+        parameter = written;
         if (heap != null) {
-            parameter.put(0, heap.parameter().getByteBuffer(0, DeviceHeap.CONTROL_BYTES), 0, DeviceHeap.CONTROL_BYTES);
+            written.put(0, heap.parameter().getByteBuffer(0, DeviceHeap.CONTROL_BYTES), 0, DeviceHeap.CONTROL_BYTES);
         }
         for (int type = 0; type < tables.size(); type++) {
             for (int word = 0; word < tables.get(type).length; word++) {
-                parameter.putLong(CONTROL_BYTES + type * TABLE_BYTES + word * Long.BYTES, tables.get(type)[word]);
+                written.putLong(CONTROL_BYTES + type * TABLE_BYTES + word * Long.BYTES, tables.get(type)[word]);
             }
         }
     }
@@ -72,6 +78,10 @@ final class TableStorage implements Storage {
     public void list(final int type, final ObjIntConsumer<String> kernel) {
         if (store.allocator().isPresent()) {
             kernel.accept("list", type);
+        } else if (parameter != null) {
+            // Arrays need no list: kernels tell by this number what was made since.
+            final int at = CONTROL_BYTES + type * TABLE_BYTES + LISTS_AT;
+            parameter.putInt(at, parameter.getInt(at) + 1);
         }
     }
 

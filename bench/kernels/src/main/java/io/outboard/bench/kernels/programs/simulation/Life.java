@@ -55,7 +55,7 @@ public final class Life implements Simulation {
 
     @Override
     public List<Store> stores() {
-        return Store.ofObjects();
+        return Store.all();
     }
 
     @Override
@@ -69,10 +69,9 @@ public final class Life implements Simulation {
 
     @Override
     public List<ObjectType> types(final Size size) {
-        // Between two lists, each object ends at most once, and is made at most once.
         return List.of(
-                ObjectType.of("Candidate", 2L * places(size), 4, 4),
-                ObjectType.of("Alive", 2L * places(size), 4, 4, 4));
+                ObjectType.thatComesAndGoes("Candidate", places(size), 4, 4),
+                ObjectType.thatComesAndGoes("Alive", places(size), 4, 4, 4));
     }
 
     @Override

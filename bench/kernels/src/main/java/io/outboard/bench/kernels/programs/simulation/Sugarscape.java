@@ -28,7 +28,7 @@ public final class Sugarscape implements Simulation {
 
     @Override
     public List<Store> stores() {
-        return Store.ofObjects();
+        return Store.all();
     }
 
     @Override
@@ -42,9 +42,8 @@ public final class Sugarscape implements Simulation {
         final int id = ObjectType.ID;
         return List.of(
                 ObjectType.of("Cell", cells, id, 4, 4, 4, 4, 4, 4, 4, id, id, id, id),
-                // Between two lists, each agent ends at most once, and each cell gets one child.
-                ObjectType.of("Man", 2 * cells, id, id, 4, 4, 4, 4, 4, 4),
-                ObjectType.of("Woman", 2 * cells, id, id, 4, 4, 4, 4, 4, 4, id));
+                ObjectType.thatComesAndGoes("Man", cells, id, id, 4, 4, 4, 4, 4, 4),
+                ObjectType.thatComesAndGoes("Woman", cells, id, id, 4, 4, 4, 4, 4, 4, id));
     }
 
     private static long cells(final Size size) {

@@ -29,7 +29,7 @@ public final class Traffic implements Simulation {
 
     @Override
     public List<Store> stores() {
-        return Store.ofObjects();
+        return Store.all();
     }
 
     @Override
@@ -47,7 +47,7 @@ public final class Traffic implements Simulation {
         final int id = ObjectType.ID;
         return List.of(
                 ObjectType.of("Cell", cells, id, id, id, 4, 4, 4, 4),
-                ObjectType.of("Car", 2 * cells, id, 4, 4, id, id, id, id, id));
+                ObjectType.thatComesAndGoes("Car", cells, id, 4, 4, id, id, id, id, id));
     }
 
     @Override

@@ -27,7 +27,7 @@ public final class Wator implements Simulation {
 
     @Override
     public List<Store> stores() {
-        return Store.ofObjects();
+        return Store.all();
     }
 
     @Override
@@ -41,9 +41,8 @@ public final class Wator implements Simulation {
         final int id = ObjectType.ID;
         return List.of(
                 ObjectType.of("Cell", cells, id, 4, 4, id, 4, 4, id, id, id, id),
-                // Between two lists, each animal ends at most once, and leaves one young one.
-                ObjectType.of("Fish", 2 * cells, id, id, 4, 4),
-                ObjectType.of("Shark", 2 * cells, id, id, 4, 4, 4));
+                ObjectType.thatComesAndGoes("Fish", cells, id, id, 4, 4),
+                ObjectType.thatComesAndGoes("Shark", cells, id, id, 4, 4, 4));
     }
 
     private static long cells(final Size size) {

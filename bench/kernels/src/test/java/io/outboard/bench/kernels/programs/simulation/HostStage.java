@@ -42,7 +42,7 @@ final class HostStage implements Stage, AutoCloseable {
         commands = process.outputWriter();
         answers = process.inputReader();
         say("heap " + heapBytes);
-        types.forEach(type -> say("type " + type.capacity() + " " + type.structureBytes(0, Long.BYTES)));
+        types.forEach(type -> say("type " + type.most() + " " + type.structureBytes(0, Long.BYTES)));
         array(REFUSED, Long.BYTES);
         array(FAULTS, Long.BYTES);
     }

@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class SimulationKernelsTest {
 
     private static final String OBJECTS = "-DOUTBOARD_OBJECTS";
+    private static final List<String> STORES = List.of(OBJECTS, "-DOUTBOARD_ARRAYS=AOS", "-DOUTBOARD_ARRAYS=SOA");
     private static final long HEAP = 8L << 20;
     private static final int STEPS = 30;
 
@@ -50,7 +51,7 @@ class SimulationKernelsTest {
             new Program(new Sugarscape(), 24, "sugarscape", "Land"));
 
     static Stream<Arguments> runs() {
-        return PROGRAMS.stream().map(program -> Arguments.of(program, OBJECTS));
+        return PROGRAMS.stream().flatMap(program -> STORES.stream().map(store -> Arguments.of(program, store)));
     }
 
     @ParameterizedTest
