@@ -173,6 +173,7 @@ list_program() {
     # Programs of objects: visited by the heap, or by pointers to what an allocator gave.
     for program in wator traffic life generation nbody collision structure sugarscape; do
         list_program "$program" ObjectHeap -DOUTBOARD_OBJECTS
+        list_program "$program" BitmapAlloc -DOUTBOARD_ALLOCATOR=BitmapAlloc
         list_program "$program" BitMalloc -DOUTBOARD_ALLOCATOR=outboard::BitMalloc
         list_program "$program" CudaMalloc -DOUTBOARD_ALLOCATOR=outboard::CudaMalloc
         list_program "$program" CudaMalloc-buffered \

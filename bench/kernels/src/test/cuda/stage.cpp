@@ -8,7 +8,7 @@
 //   launch KERNEL
 //   list TYPE               by its number
 //   read WORD COUNT         prints as many numbers of 32 bits, of the array that the word points to
-//   used                    prints how many objects there are: of an ObjectHeap
+//   used                    prints how many objects there are, of an ObjectHeap or a BitmapAlloc
 //
 // -DPROGRAM='"..."' is the program's source, -DSTORE=... the name that it gives its store.
 #include <dlfcn.h>
@@ -182,7 +182,41 @@ u64 used() {
     return objects;
 }
 
-#elif defined(OUTBOARD_ARRAYS)
+#elif defined(OUTBOARD_ALLOCATOR)
+
+constexpr u32 PLACES = 1 << 14;
+
+// Of a BitmapAlloc.
+void makeHeap(u64 bytes) {
+    Places& places = *reinterpret_cast<Places*>(run.control);
+    places.memory = reinterpret_cast<u64>(zeroes(bytes));
+    places.count = PLACES;
+    places.units = static_cast<u32>(bytes / PLACES / 16);
+    u32 bits = PLACES;
+    for (u32 level = 0; level < 3; ++level) {
+        const u32 words = (bits + 63) / 64;
+        const u32 apart = level == 0 ? 1 : outboard::detail::APART;
+        places.free.level[level] = static_cast<u64*>(zeroes(words * apart * sizeof(u64)));
+        for (u32 i = 0; i < words; ++i) {
+            places.free.level[level][i * apart] = outboard::detail::lowBits(bits - i * 64);
+        }
+        bits = words;
+    }
+    places.tops = bits;
+}
+
+void list(u32 type) { launch<void(Run, u32)>("list", type); }
+
+u64 used() {
+    const Places& places = *reinterpret_cast<const Places*>(run.control);
+    u64 count = places.count;
+    for (u32 i = 0; i < places.count / 64; ++i) {
+        count -= __builtin_popcountll(places.free.level[0][i]);
+    }
+    return count;
+}
+
+#else
 
 void makeHeap(u64) {}
 
@@ -194,6 +228,9 @@ u64 used() { return 0; }
 
 void makeTable(u32 type, u64 places, u64 bytes) {
     Table& table = run.tables[type];
+#ifdef OUTBOARD_ALLOCATOR
+    places *= 2;  // with those that have ended since the last list
+#endif
     table.capacity = (places + 255) / 256 * 256;
     table.arrays[0] = reinterpret_cast<u64>(zeroes(table.capacity * bytes));
     table.arrays[1] = reinterpret_cast<u64>(zeroes(table.capacity * sizeof(u64)));

@@ -2,7 +2,8 @@
 // store by cuda-backend/ptx.sh:
 //
 //   -DOUTBOARD_OBJECTS               an ObjectHeap
-//   -DOUTBOARD_ALLOCATOR='...'       an allocator: plain structures, and for each type an array of pointers to them
+//   -DOUTBOARD_ALLOCATOR='...'       an allocator, such as BitmapAlloc: plain structures, and for each type an array of pointers to
+//                                    them
 //   -DOUTBOARD_ARRAYS=AOS or SOA     no allocator: one array, of structures, or of each field, with room for as many objects as
 //                                    there can be
 //
@@ -26,6 +27,7 @@
 
 #ifdef OUTBOARD_ALLOCATOR
 #include "allocator_of.cuh"
+#include "bitmap_alloc.cuh"
 #endif
 #include "outboard/object_heap.cuh"
 

@@ -23,6 +23,9 @@ public record Store(String name) {
     /** The store of structures of arrays, without an allocator. */
     public static final Store SOA = new Store("Soa");
 
+    /** The store of one array for all types and a bitmap of its free places, behind plain structures. */
+    public static final Store BITMAP_ALLOC = new Store("BitmapAlloc");
+
     /** The store of a counter that only advances, in memory that was set aside: the least that requests can cost. */
     static final Store BUMP = new Store("Bump");
 
@@ -51,9 +54,10 @@ public record Store(String name) {
         return Stream.concat(Stream.of(OBJECT_HEAP), allocators().stream()).toList();
     }
 
-    /** Returns the heap of objects, the allocators, and both kinds of arrays. */
+    /** Returns the heap of objects, the paper's baseline, the allocators, and both kinds of arrays. */
     public static List<Store> all() {
-        final List<Store> all = new ArrayList<>(ofObjects());
+        final List<Store> all = new ArrayList<>(List.of(OBJECT_HEAP, BITMAP_ALLOC));
+        all.addAll(allocators());
         all.add(AOS);
         all.add(SOA);
         return all;
@@ -79,8 +83,14 @@ public record Store(String name) {
 
     /** Returns the allocator; empty if there is none. */
     public Optional<DeviceAllocator> allocator() {
-        final boolean isNone = equals(OBJECT_HEAP) || equals(AOS) || equals(SOA) || equals(BUMP);
+        final boolean isNone =
+                List.of(OBJECT_HEAP, BITMAP_ALLOC, AOS, SOA, BUMP).contains(this);
         return isNone ? Optional.empty() : Optional.of(DeviceAllocator.named(name.replaceAll("-.*", "")));
+    }
+
+    /** Returns whether objects are structures that are known by pointers to them. */
+    public boolean hasPointers() {
+        return equals(BITMAP_ALLOC) || allocator().isPresent();
     }
 
     /** Returns whether the allocator is CUDA's own, maybe behind another. */

@@ -46,7 +46,7 @@ final class TableStorage implements Storage {
     }
 
     private void takeTables(final BenchDevice device, final List<ObjectType> types) {
-        final boolean pointers = store.allocator().isPresent();
+        final boolean pointers = store.hasPointers();
         for (final ObjectType type : types) {
             final long places = pointers ? type.mostListed() : type.most();
             final long capacity = (places + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -76,7 +76,7 @@ final class TableStorage implements Storage {
 
     @Override
     public void list(final int type, final ObjIntConsumer<String> kernel) {
-        if (store.allocator().isPresent()) {
+        if (store.hasPointers()) {
             kernel.accept("list", type);
         } else if (parameter != null) {
             // Arrays need no list: kernels tell by this number what was made since.
@@ -87,7 +87,7 @@ final class TableStorage implements Storage {
 
     @Override
     public int idBytes() {
-        return store.allocator().isPresent() ? Long.BYTES : Integer.BYTES;
+        return store.hasPointers() ? Long.BYTES : Integer.BYTES;
     }
 
     @Override

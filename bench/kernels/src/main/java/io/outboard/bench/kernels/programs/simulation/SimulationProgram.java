@@ -74,7 +74,7 @@ public final class SimulationProgram implements Program {
             // ones.
             cases.add(of(store, least, ProgramCase.Mode.TIME, QUICK_STEPS));
         }
-        if (store.equals(Store.OBJECT_HEAP) || store.allocator().isPresent()) {
+        if (store.equals(Store.OBJECT_HEAP) || store.hasPointers()) {
             cases.add(of(store, least, ProgramCase.Mode.MEMORY, MEMORY_STEPS));
         }
         if (store.equals(Store.OBJECT_HEAP) && simulation.hasLongRuns()) {

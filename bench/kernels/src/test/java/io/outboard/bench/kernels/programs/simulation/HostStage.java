@@ -67,7 +67,6 @@ final class HostStage implements Stage, AutoCloseable {
         final List<String> command = new ArrayList<>(List.of(
                 "g++",
                 "-std=c++17",
-                "-O1",
                 "-ffp-contract=off",
                 "-pthread",
                 "-rdynamic",
@@ -120,7 +119,7 @@ final class HostStage implements Stage, AutoCloseable {
                 .toArray();
     }
 
-    /** Returns how many objects there are, of an {@code ObjectHeap}. */
+    /** Returns how many objects there are, of an {@code ObjectHeap} or a {@code BitmapAlloc}. */
     long used() {
         say("used");
         return Long.parseLong(answer());
