@@ -38,7 +38,7 @@ constexpr u32 END = GROWN_UP + 1;
 #endif
 constexpr bool GROWS_OLD = END > GROWN_UP + 1;
 
-// Words of the run. KINDS: of each place, a byte. Width and height are powers of two.
+// Words of the run. KINDS: of each place, a byte. The width is a power of two.
 enum { WIDTH = OWN, PLACES, KINDS };
 
 // In a kernel that changes none.
@@ -59,9 +59,13 @@ constexpr u32 NEIGHBOURS = 8;
 // One of the places around another, on a torus: row by row.
 __device__ u32 neighbour(const Run& run, u32 place, u32 number) {
     const u32 width = static_cast<u32>(run.words[WIDTH]);
-    const u32 last = static_cast<u32>(run.words[PLACES]) - 1;
+    const u32 places = static_cast<u32>(run.words[PLACES]);
     const u32 ninth = number < NEIGHBOURS / 2 ? number : number + 1;
-    return ((place + (ninth / 3 - 1) * width) & last & ~(width - 1)) | ((place + ninth % 3 - 1) & (width - 1));
+    const u32 column = (place + ninth % 3 - 1) & (width - 1);
+    const u32 row = place & ~(width - 1);  // its first place
+    const u32 above = (row != 0 ? row : places) - width;
+    const u32 below = row + width != places ? row + width : 0;
+    return (ninth / 3 == 0 ? above : ninth / 3 == 1 ? row : below) | column;
 }
 
 // The neighbours that became candidates by this thread. No place becomes alive meanwhile.

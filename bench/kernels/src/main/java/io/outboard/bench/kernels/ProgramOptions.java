@@ -59,11 +59,12 @@ final class ProgramOptions {
 
     @Option(
             names = "--mode",
-            paramLabel = "time,memory,long",
+            paramLabel = "time,memory,largest,long",
             split = ",",
             description =
                     "With --program: what to find out. time: how long a step takes, lists of objects and the work on"
-                            + " them apart. memory: the least heap with which no object is refused. long: whether 300,000 steps pass"
+                            + " them apart. memory: the least heap with which no object is refused. largest: the largest problem of which none is, in the"
+                            + " same heap for all stores. long: whether 300,000 steps pass"
                             + " without a fault, three times. Default: all that a program has.")
     private List<String> modes = List.of();
 

@@ -47,6 +47,7 @@ final class ProgramTables {
             column(table, shown, "peak live", "peakLiveBytes", Units::bytes);
             column(table, shown, "least heap", "leastHeapBytes", Units::bytes);
             column(table, shown, "over live", "leastHeapOverLive", Units::ratio);
+            column(table, shown, "largest", "elements", Units::count);
             column(table, shown, "checksum", "checksum", Units::count);
             table.column("checks", result -> result.failure().isEmpty() ? "passed" : result.failure())
                     .print(shown, out);
@@ -57,6 +58,7 @@ final class ProgramTables {
         return result.program() + " " + result.size() + ", "
                 + switch (result.mode()) {
                     case "MEMORY" -> "the least heap";
+                    case "LARGEST" -> "the largest problem in " + Units.bytes(result.number("heapBytes"));
                     case "LONG" -> Units.count(result.number("steps")) + " steps in a row";
                     default -> "time" + steps(result);
                 };

@@ -63,7 +63,7 @@ class KernelsCommandTest {
             value = {
                 "--store     | Gallatin  | --store=Gallatin must be one of: ObjectHeap,",
                 "--size      | 7x7       | --size=7x7 must be one of: 256x256, 2048x2048",
-                "--mode      | slow      | --mode=slow must be one of: time, memory, long",
+                "--mode      | slow      | --mode=slow must be one of: time, memory, largest, long",
                 "--mode      | long      | --program=life must have a case with that --store, --size and --mode together",
                 "--threads   | T1024     | --threads=T1024 must stand without --program",
                 "--allocator | CMalloc   | --allocator=CMalloc must stand without --program",

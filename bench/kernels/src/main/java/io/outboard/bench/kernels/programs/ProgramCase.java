@@ -26,6 +26,8 @@ public record ProgramCase(String program, Store store, String size, Mode mode, l
         TIME,
         /** The least heap that is enough is looked for. */
         MEMORY,
+        /** The largest problem that the heap is enough for is looked for. */
+        LARGEST,
         /** Many steps check that the program stays correct in the long run. */
         LONG
     }

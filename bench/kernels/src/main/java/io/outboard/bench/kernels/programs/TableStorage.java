@@ -39,9 +39,22 @@ final class TableStorage implements Storage {
             resources.add(heap, DeviceHeap::close);
         }
         try {
+            if (!store.hasPointers()) {
+                checkRoom(types, heapBytes);
+            }
             takeTables(device, types);
         } catch (final RuntimeException e) {
             throw resources.closedAfter(e);
+        }
+    }
+
+    /** Arrays lie beside the heap, but may be no larger: so they are compared with what needs one. */
+    private void checkRoom(final List<ObjectType> types, final long heapBytes) {
+        final long bytes = types.stream()
+                .mapToLong(type -> type.most() * (bytesInArrays(type) + 1))
+                .sum();
+        if (bytes > heapBytes) {
+            throw new IllegalArgumentException("heapBytes=" + heapBytes + " must be " + bytes + " or more, for arrays");
         }
     }
 

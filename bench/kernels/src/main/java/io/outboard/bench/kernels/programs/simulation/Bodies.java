@@ -36,6 +36,16 @@ public final class Bodies implements Simulation {
     }
 
     @Override
+    public Size searched() {
+        return new Size("largest", 1024, 1, 8L << 20);
+    }
+
+    @Override
+    public long elements(final Size size) {
+        return size.number();
+    }
+
+    @Override
     public List<ObjectType> types(final Size size) {
         return List.of(ObjectType.of("Body", size.number(), 4, 4, 4, 4, 4, 8, 8, 4, ObjectType.ID, 4, 4));
     }

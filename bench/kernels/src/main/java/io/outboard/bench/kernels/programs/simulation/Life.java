@@ -63,8 +63,27 @@ public final class Life implements Simulation {
         return List.of(new Size("512x512", 512, 200, 256L << 20), new Size("4096x4096", 4096, 50, 4L << 30));
     }
 
+    @Override
+    public Size searched() {
+        return new Size("largest", 64, 50, 256L << 20);
+    }
+
+    @Override
+    public long elements(final Size size) {
+        return places(size);
+    }
+
+    /** Returns the places in a row, a power of two: as many as there are rows, if the size's number is one. */
+    private static int columns(final Size size) {
+        return Integer.highestOneBit(size.number());
+    }
+
+    private static int rows(final Size size) {
+        return (int) ((long) size.number() * size.number() / columns(size));
+    }
+
     private static int places(final Size size) {
-        return size.number() * size.number();
+        return columns(size) * rows(size);
     }
 
     @Override
@@ -91,7 +110,7 @@ public final class Life implements Simulation {
 
     @Override
     public boolean start(final Stage stage, final Size size) {
-        stage.set(WIDTH, size.number());
+        stage.set(WIDTH, columns(size));
         stage.set(PLACES, places(size));
         stage.array(KINDS, places(size));
         stage.launch("populate");
@@ -116,15 +135,15 @@ public final class Life implements Simulation {
 
     @Override
     public Reference reference(final Size size) {
-        return new LifeReference(size.number(), growsOld ? Rule.STAR_WARS : Rule.LIFE);
+        return new LifeReference(columns(size), rows(size), growsOld ? Rule.STAR_WARS : Rule.LIFE);
     }
 
     @Override
     public String png(final Size size, final int... picture) {
-        final int columns = Math.min(size.number(), MOST_SHADES);
+        final int columns = Math.min(columns(size), MOST_SHADES);
         final byte[] shades = new byte[columns * columns];
         for (int i = 0; i < shades.length; i++) {
-            shades[i] = SHADES[picture[i / columns * size.number() + i % columns] & 3];
+            shades[i] = SHADES[picture[i / columns * columns(size) + i % columns] & 3];
         }
         return Png.base64(columns, shades);
     }

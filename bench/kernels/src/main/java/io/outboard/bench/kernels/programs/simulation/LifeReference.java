@@ -20,11 +20,11 @@ final class LifeReference implements Simulation.Reference {
 
     private byte[] next;
 
-    LifeReference(final int width, final Life.Rule rule) {
+    LifeReference(final int width, final int height, final Life.Rule rule) {
         this.width = width;
         this.rule = rule;
-        kinds = new byte[width * width];
-        next = new byte[width * width];
+        kinds = new byte[width * height];
+        next = new byte[width * height];
         for (int place = 0; place < kinds.length; place++) {
             kinds[place] = (byte) (Dice.seed(place) >>> 30 == 0 ? Life.ALIVE : Life.EMPTY);
         }
@@ -88,7 +88,7 @@ final class LifeReference implements Simulation.Reference {
 
     /** Returns one of the nine places around a place; the width is a power of two. */
     private int beside(final int place, final int number) {
-        final int row = (place + (number / 3 - 1) * width) & (kinds.length - width);
+        final int row = (place + (number / 3 - 1) * width + kinds.length) % kinds.length & -width;
         return row | ((place + number % 3 - 1) & (width - 1));
     }
 

@@ -25,10 +25,25 @@ public interface Simulation {
      * @param steps that are timed
      * @param heapBytes that are enough for every store
      */
-    record Size(String name, int number, int steps, long heapBytes) {}
+    record Size(String name, int number, int steps, long heapBytes) {
+
+        Size withNumber(final int other) {
+            return new Size(name, other, steps, heapBytes);
+        }
+    }
 
     /** Returns the sizes to time, the smallest first, which is also the one for quick runs. */
     List<Size> sizes();
+
+    /**
+     * Returns the size that the search for the largest problem begins with. The heap is that of each store, and the
+     * steps must pass without a refusal. Where each body meets each other one, the heap is small, or a step would take
+     * too long.
+     */
+    Size searched();
+
+    /** Returns how large a problem is: its cells, places, nodes or bodies. */
+    long elements(Size size);
 
     /** Returns the types of a size, in the order of the kernels. */
     List<ObjectType> types(Size size);

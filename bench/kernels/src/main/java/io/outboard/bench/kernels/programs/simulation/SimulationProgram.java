@@ -18,6 +18,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * The program runs a simulation: times it, compares its picture with the CPU's, and looks for the least heap. Confined
@@ -77,6 +78,8 @@ public final class SimulationProgram implements Program {
         if (store.equals(Store.OBJECT_HEAP) || store.hasPointers()) {
             cases.add(of(store, least, ProgramCase.Mode.MEMORY, MEMORY_STEPS));
         }
+        final Simulation.Size searched = simulation.searched();
+        cases.add(of(store, searched, ProgramCase.Mode.LARGEST, searched.steps()));
         if (store.equals(Store.OBJECT_HEAP) && simulation.hasLongRuns()) {
             for (int run = 0; run < RUNS; run++) {
                 cases.add(of(store, least, ProgramCase.Mode.LONG, LONG_STEPS));
@@ -92,7 +95,7 @@ public final class SimulationProgram implements Program {
 
     @Override
     public JsonLine run(final ProgramCase work, final BenchDevice device) {
-        final Simulation.Size size = simulation.sizes().stream()
+        final Simulation.Size size = Stream.concat(simulation.sizes().stream(), Stream.of(simulation.searched()))
                 .filter(each -> each.name().equals(work.size()))
                 .findFirst()
                 .orElseThrow(
@@ -100,6 +103,7 @@ public final class SimulationProgram implements Program {
         return switch (work.mode()) {
             case TIME -> time(work, size, device);
             case MEMORY -> memory(work, size, device);
+            case LARGEST -> largest(work, size, device);
             case LONG -> endurance(work, size, device);
         };
     }
@@ -238,6 +242,15 @@ public final class SimulationProgram implements Program {
                 .put("peakLiveBytes", peak)
                 .put("leastHeapBytes", enough)
                 .put("leastHeapOverLive", (double) enough / peak, 3);
+    }
+
+    /** Finds the largest problem of which no object is refused in the same heap for all stores. */
+    private JsonLine largest(final ProgramCase work, final Simulation.Size first, final BenchDevice device) {
+        final int largest = LargestProblem.find(
+                first.number(), number -> isEnough(work, first.withNumber(number), work.heapBytes(), device));
+        return largest == 0
+                ? work.json().put("status", "refused").put("message", "the heap isn't enough")
+                : work.json().put("status", "ok").put("elements", simulation.elements(first.withNumber(largest)));
     }
 
     private boolean isEnough(

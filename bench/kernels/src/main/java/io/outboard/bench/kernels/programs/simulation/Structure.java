@@ -52,6 +52,16 @@ public final class Structure implements Simulation {
     }
 
     @Override
+    public Size searched() {
+        return new Size("largest", 16, 1, 256L << 20);
+    }
+
+    @Override
+    public long elements(final Size size) {
+        return nodes(size);
+    }
+
+    @Override
     public List<ObjectType> types(final Size size) {
         final int id = ObjectType.ID;
         return List.of(

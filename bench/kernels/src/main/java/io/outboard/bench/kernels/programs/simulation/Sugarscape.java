@@ -37,6 +37,16 @@ public final class Sugarscape implements Simulation {
     }
 
     @Override
+    public Size searched() {
+        return new Size("largest", 64, 50, 256L << 20);
+    }
+
+    @Override
+    public long elements(final Size size) {
+        return cells(size);
+    }
+
+    @Override
     public List<ObjectType> types(final Size size) {
         final long cells = cells(size);
         final int id = ObjectType.ID;

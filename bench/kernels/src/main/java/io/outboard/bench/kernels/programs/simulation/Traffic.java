@@ -42,6 +42,16 @@ public final class Traffic implements Simulation {
     }
 
     @Override
+    public Size searched() {
+        return new Size("largest", 8, 50, 256L << 20);
+    }
+
+    @Override
+    public long elements(final Size size) {
+        return cells(size.number());
+    }
+
+    @Override
     public List<ObjectType> types(final Size size) {
         final long cells = cells(size.number());
         final int id = ObjectType.ID;

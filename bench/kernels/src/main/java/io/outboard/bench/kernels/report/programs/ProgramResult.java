@@ -71,7 +71,7 @@ public final class ProgramResult {
     /**
      * Returns what was measured.
      *
-     * @return {@code TIME}, {@code MEMORY} or {@code LONG}
+     * @return {@code TIME}, {@code MEMORY}, {@code LARGEST} or {@code LONG}
      */
     public String mode() {
         return values.text("mode");

@@ -8,6 +8,7 @@ import io.outboard.bench.kernels.report.KernelResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
@@ -42,7 +43,17 @@ final class SimulationTables {
                         "Figure 8 of Springer 2019: the least heap with which a hundred steps pass and no object is refused, to"
                                 + " a 64th, over the most bytes of fields that are live. Arrays of pointers lie beside the heap"
                                 + " and aren't counted.",
-                        memory())
+                        byStore(
+                                "MEMORY",
+                                "Least heap over live bytes",
+                                result -> ratio(result.number("leastHeapOverLive"))))
+                + KernelComparison.part(
+                        "The largest problem",
+                        "Figure 8 in the paper's measure: the largest problem that each store can serve in the same heap, to a"
+                                + " 128th of a side or of a number of bodies: cells, places, nodes or bodies of which no object is"
+                                + " refused at the start and in the steps that follow. Bodies attract each other in all pairs, so"
+                                + " their heap is small. Arrays lie beside the heap, and may be as large.",
+                        byStore("LARGEST", "Largest problems in the same heap", SimulationTables::elements))
                 + KernelComparison.part(
                         "In the long run",
                         "Runs of many steps; all of a program must come to one checksum.",
@@ -119,11 +130,12 @@ final class SimulationTables {
                 + Html.escape(Units.time(result.number("stepUs") * NS_A_MICROSECOND)) + "</b></div>\n";
     }
 
-    private String memory() {
-        final List<ProgramResult> shown = select(result -> result.mode().equals("MEMORY"));
+    /** Returns a table of a mode: a row for each program, a column for each store. */
+    private String byStore(final String mode, final String title, final Function<ProgramResult, HtmlTable.Cell> cell) {
+        final List<ProgramResult> shown = select(result -> result.mode().equals(mode));
         final List<String> stores =
                 shown.stream().map(ProgramResult::store).distinct().toList();
-        final HtmlTable table = new HtmlTable("Least heap over live bytes", "Program");
+        final HtmlTable table = new HtmlTable(title, "Program");
         stores.forEach(store -> table.column("", store));
         for (final String name :
                 shown.stream().map(SimulationTables::name).distinct().toList()) {
@@ -132,7 +144,7 @@ final class SimulationTables {
                 cells.add(shown.stream()
                         .filter(result ->
                                 name(result).equals(name) && result.store().equals(store))
-                        .map(result -> ratio(result.number("leastHeapOverLive")))
+                        .map(cell)
                         .findFirst()
                         .orElse(ratio(Double.NaN)));
             }
@@ -160,7 +172,9 @@ final class SimulationTables {
     }
 
     private static String name(final ProgramResult result) {
-        return result.program() + " " + result.size();
+        return result.mode().equals("LARGEST")
+                ? result.program() + " in " + Units.bytes(result.number("heapBytes"))
+                : result.program() + " " + result.size();
     }
 
     /**
@@ -176,6 +190,10 @@ final class SimulationTables {
 
     private static HtmlTable.Cell bytes(final double bytes) {
         return new HtmlTable.Cell(bytes, Units.bytes(bytes));
+    }
+
+    private static HtmlTable.Cell elements(final ProgramResult result) {
+        return new HtmlTable.Cell(result.number("elements"), Units.count(result.number("elements")));
     }
 
     private static HtmlTable.Cell ratio(final double ratio) {

@@ -10,10 +10,11 @@ import org.junit.jupiter.api.Test;
 class LifeReferenceTest {
 
     private static final int WIDTH = 64;
+    private static final int HEIGHT = 49;
 
     @Test
     void shouldBeTheGameOfLife() {
-        final LifeReference life = new LifeReference(WIDTH, Life.Rule.LIFE);
+        final LifeReference life = new LifeReference(WIDTH, HEIGHT, Life.Rule.LIFE);
 
         for (int step = 0; step < 50; step++) {
             final int[] before = life.picture();
@@ -34,7 +35,7 @@ class LifeReferenceTest {
     /** Star Wars has four states: dead, alive, and two of those that are old, which count as none. */
     @Test
     void shouldGrowOldBeforeItEnds() {
-        final LifeReference life = new LifeReference(WIDTH, Life.Rule.STAR_WARS);
+        final LifeReference life = new LifeReference(WIDTH, HEIGHT, Life.Rule.STAR_WARS);
         int[] states =
                 IntStream.of(life.picture()).map(seen -> isAlive(seen) ? 1 : 0).toArray();
 
@@ -74,6 +75,6 @@ class LifeReferenceTest {
         final int row = place / WIDTH;
         return IntStream.range(0, 9)
                 .filter(i -> i != 4)
-                .map(i -> Math.floorMod(row + i / 3 - 1, WIDTH) * WIDTH + Math.floorMod(column + i % 3 - 1, WIDTH));
+                .map(i -> Math.floorMod(row + i / 3 - 1, HEIGHT) * WIDTH + Math.floorMod(column + i % 3 - 1, WIDTH));
     }
 }

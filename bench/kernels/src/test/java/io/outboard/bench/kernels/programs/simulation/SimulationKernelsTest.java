@@ -43,7 +43,7 @@ class SimulationKernelsTest {
     private static final List<Program> PROGRAMS = List.of(
             new Program(new Wator(), 24, "wator", "Sea"),
             new Program(new Traffic(), 4, "traffic", "City"),
-            new Program(new Life(false), 32, "life", "World"),
+            new Program(new Life(false), 24, "life", "World"),
             new Program(new Life(true), 32, "life", "World", "-DOUTBOARD_GENERATIONS"),
             new Program(new Bodies(false), 64, "nbody", "Space"),
             new Program(new Bodies(true), 256, "collision", "Space"),

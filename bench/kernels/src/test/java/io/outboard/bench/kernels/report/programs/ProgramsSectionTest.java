@@ -38,6 +38,20 @@ class ProgramsSectionTest {
     }
 
     @Test
+    void shouldShowTheLargestProblemOfEachStore() throws IOException {
+        final String largest = "{\"program\":\"wator\",\"store\":\"%s\",\"size\":\"largest\",\"mode\":\"LARGEST\","
+                + "\"heapBytes\":268435456,\"steps\":50,\"status\":\"ok\",\"elements\":%d}";
+
+        final String page =
+                page(String.format(largest, "ObjectHeap", 4_000_000), String.format(largest, "BitmapAlloc", 2_000_000));
+
+        assertTrue(
+                page.contains("wator in 256\u00A0MiB</th><td><data value=\"4000000\">4,000,000</data></td><td><data"
+                        + " value=\"2000000\">2,000,000</data>"),
+                page);
+    }
+
+    @Test
     void shouldCompareTheSameStepsAlone() throws IOException {
         final String page = page(
                 String.format(WATOR, "ObjectHeap", "100", 0, ""),
