@@ -27,11 +27,16 @@ __global__ void outboardObjectsClear(Objects* objects) {
     clearObjects(objects, thread(), threads());
 }
 
-__global__ void outboardObjectsList(const __grid_constant__ Objects objects, u32 type) {
-    listObjects(&objects, type, thread(), threads());
+// A bit for each type to list.
+__global__ void outboardObjectsList(const __grid_constant__ Objects objects, u32 types) {
+    for (u32 left = types; left != 0; left &= left - 1) {
+        listObjects(&objects, lowestBit(left), thread(), threads());
+    }
     __syncthreads();
     if (threadIdx.x == 0) {
-        endListing(&objects, type, gridDim.x);
+        for (u32 left = types; left != 0; left &= left - 1) {
+            endListing(&objects, lowestBit(left), gridDim.x);
+        }
     }
 }
 

@@ -38,6 +38,15 @@ public final class ObjectHeap implements AutoCloseable {
     /** The offset of the number of blocks in the control block. */
     private static final int BLOCKS_AT = 16;
 
+    /** The offset of the address of the blocks in the control block. */
+    private static final int DATA_AT = 40;
+
+    /** The offset of the address of the blocks' types in the control block. */
+    private static final int TYPES_AT = 64;
+
+    /** The lower bits of an object's id, which are its place in its block. */
+    private static final int SLOT_BITS = 6;
+
     /**
      * The number of blocks that a thread lists at a time, the same as in {@code listObjects} of
      * {@code object_setup.cuh}.
@@ -145,13 +154,82 @@ public final class ObjectHeap implements AutoCloseable {
     }
 
     /**
-     * Runs a kernel for all objects of a type: lists the type's blocks, then launches the kernel with as many threads
-     * as fill the device. The kernel must call {@code forEach} with the type. The kernel visits the objects that exist
-     * when the list is made, except objects that are destroyed meanwhile, and no object that is made meanwhile. The
+     * Answers where the array of a field begins in each block of a type. The values of objects side by side lie side by
+     * side there, that of the object with place {@code id % 64} after as many others.
+     *
+     * @param type the name of a type that has objects
+     * @param field the name of one of its fields, or of its base's
+     * @return bytes from the block's first, a multiple of 32
+     * @throws IllegalArgumentException if there is no such type or field
+     */
+    public int fieldOffset(final String type, final String field) {
+        final int index = layout.indexOf(type);
+        return layout.offsetOf(index, layout.fieldOf(index, field));
+    }
+
+    /**
+     * Answers where a field of an object lies in device memory, for a copy from there or to it.
+     *
+     * @param type the name of the type that the object exactly has
+     * @param field the name of one of its fields, or of its base's
+     * @param id of the object, as {@code id()} answers in kernels; whether there is an object isn't checked
+     * @return device address, a multiple of the size of the field if that is a power of two up to 32
+     * @throws IllegalArgumentException if there is no such type or field, or no place of the type with that id
+     */
+    public long fieldAddress(final String type, final String field, final int id) {
+        final int index = layout.indexOf(type);
+        final int number = layout.fieldOf(index, field);
+        final int block = blockOf(id);
+        final int slot = id & (1 << SLOT_BITS) - 1;
+        if (slot >= layout.slots().get(index)) {
+            throw new IllegalArgumentException("id=" + Integer.toUnsignedString(id) + " must be of one of the "
+                    + layout.slots().get(index) + " places of a block of " + type);
+        }
+        return control.getLong(DATA_AT)
+                + (long) block * blockBytes()
+                + layout.offsetOf(index, number)
+                + (long) slot * layout.types().get(index).fieldBytes()[number];
+    }
+
+    /**
+     * Waits for earlier work on the default stream, and answers what an object exactly is.
+     *
+     * @param id of the object, as {@code id()} answers in kernels
+     * @return the name of the type that the object's block has, or had last if the block has become free
+     * @throws IllegalArgumentException if there is no block with that id
+     * @throws IllegalStateException if the heap is closed
+     * @throws CudaFailureException if CUDA fails
+     */
+    public synchronized String typeOf(final int id) {
+        checkOpen();
+        final int block = blockOf(id);
+        final long[] eight = new long[1];
+        try (ContextScope scope = space.scope()) {
+            // The table begins with a multiple of 16, and there is room for eight bytes from each multiple of 8 on.
+            final long address = control.getLong(TYPES_AT) + (block & -Long.BYTES);
+            CudaFailures.check("cuMemcpyDtoH", space.driver().kernels().copyToHost(eight, address));
+        }
+        final int type = (int) (eight[0] >>> block % Long.BYTES * Byte.SIZE) & 0xFF;
+        return layout.types().get(type).name();
+    }
+
+    private int blockOf(final int id) {
+        final int block = id >>> SLOT_BITS;
+        if (block >= blocks()) {
+            throw new IllegalArgumentException(
+                    "id=" + Integer.toUnsignedString(id) + " must be of one of the " + blocks() + " blocks");
+        }
+        return block;
+    }
+
+    /**
+     * Runs a kernel for all objects of a type: lists the blocks of the type and of all that extend it, then launches the
+     * kernel with as many threads as fill the device. The kernel must call {@code forEach} with the type, for its
+     * exact objects, or with {@code Any} of it, for all. The kernel visits the objects that exist when the list is made, except objects that are destroyed meanwhile, and no object that is made meanwhile. The
      * call waits for nothing; a later call reports errors.
      *
      * <p>While the list is made, no kernel on another stream may use the heap; and until the kernel has ended, no other
-     * do-all of the type may begin. Launches on one stream follow these rules by themselves.
+     * do-all of these types may begin. Launches on one stream follow these rules by themselves.
      *
      * @param module the module that has the kernel
      * @param kernel its name
@@ -175,12 +253,12 @@ public final class ObjectHeap implements AutoCloseable {
     }
 
     /**
-     * Lists a type's blocks, for kernels that the caller launches. Kernels that call {@code forEach} or
-     * {@code visitAll} with the type visit the objects that exist now, except objects that are destroyed later.
-     * {@link #forEach} makes the list for the kernel that it launches. The call waits for nothing.
+     * Lists the blocks of a type and of all that extend it, for kernels that the caller launches. Kernels that call
+     * {@code forEach} or {@code visitAll} with the type visit the objects that exist now, except objects that are
+     * destroyed later. {@link #forEach} makes the list for the kernel that it launches. The call waits for nothing.
      *
-     * <p>While the list is made, no kernel on another stream may use the heap, and none that visits the type may run.
-     * Once objects of the type have been destroyed, the list is valid only until the list of another type is made:
+     * <p>While the list is made, no kernel on another stream may use the heap, and none that visits these types may run.
+     * Once objects of the types have been destroyed, the list is valid only until the list of another type is made:
      * blocks that became free may then belong to the other type, and their objects would be visited.
      *
      * @param type the type's name
@@ -197,7 +275,7 @@ public final class ObjectHeap implements AutoCloseable {
                 HeapSpace.BLOCK_THREADS,
                 stream,
                 parameter(),
-                HeapSpace.words(layout.indexOf(type))[0]);
+                HeapSpace.words(layout.typesOf(type))[0]);
     }
 
     /**

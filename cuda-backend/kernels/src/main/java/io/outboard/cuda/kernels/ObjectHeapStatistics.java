@@ -11,7 +11,7 @@ import java.util.List;
  * @param blocks all blocks
  * @param freeBlocks blocks of no type
  * @param misuses objects that were destroyed twice, as far as the heap found out
- * @param types what the heap holds of each type, in the order of the builder
+ * @param types what the heap holds of each type that has objects, in the order of the builder
  */
 public record ObjectHeapStatistics(
         int blockBytes, long blocks, long freeBlocks, long misuses, List<ObjectHeapStatistics.Type> types) {
@@ -21,8 +21,8 @@ public record ObjectHeapStatistics(
 
     static ObjectHeapStatistics of(final ObjectLayout layout, final long blocks, final long... words) {
         final List<Type> types = new ArrayList<>();
-        for (int i = 0; i < layout.names().size(); i++) {
-            types.add(new Type(layout.names().get(i), layout.slots().get(i), words[2 * i], words[2 * i + 1]));
+        for (int i = 0; i < layout.types().size(); i++) {
+            types.add(new Type(layout.types().get(i).name(), layout.slots().get(i), words[2 * i], words[2 * i + 1]));
         }
         return new ObjectHeapStatistics(
                 layout.blockBytes(), blocks, words[WORDS - 2], words[WORDS - 1], List.copyOf(types));

@@ -1,8 +1,10 @@
 package io.outboard.cuda.kernels;
 
+import static io.outboard.cuda.kernels.ObjectField.field;
+
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -21,11 +23,13 @@ class ObjectHeapInterleavingsTest {
 
     private static CpuProgram program;
     private static CpuProgram borders;
+    private static CpuProgram types;
 
     @BeforeAll
     static void compile() {
         program = new CpuProgram("objects.cpp", Path.of("target/objects/objects"), CpuProgram.OPTIMISATION);
         borders = new CpuProgram("object_borders.cpp", Path.of("target/objects/object_borders"), "-O2");
+        types = new CpuProgram("object_types.cpp", Path.of("target/objects/object_types"), CpuProgram.OPTIMISATION);
     }
 
     @ParameterizedTest
@@ -88,36 +92,74 @@ class ObjectHeapInterleavingsTest {
         program.run(LIMIT_SECONDS, threads, scenario, seed, seed);
     }
 
+    /** Some types extend others: {@code object_types.cpp}. */
+    @ParameterizedTest
+    @CsvSource({
+        "alone, mix, 3000",
+        "alone, do-all, 3000",
+        "alone, weak-mix, 1000",
+        "alone, weak-do-all, 1000",
+        "warps, mix, 1000",
+        "warps, do-all, 1000",
+        "warps, weak-mix, 500",
+        "warps, weak-do-all, 500"
+    })
+    void shouldTellWhatAnObjectIs(final String threads, final String scenario, final long seeds) {
+        types.trySeeds(LIMIT_SECONDS, threads, scenario, seeds);
+    }
+
     /** The types are those that {@code objects.cpp} declares. */
     @Test
     void shouldLayFieldsOutAsKernelsDo() {
-        final Map<String, int[]> types = new LinkedHashMap<>();
-        types.put("Cell", new int[] {8});
-        types.put("Fish", new int[] {8, 4, 4, 1});
-        types.put("Shark", new int[] {8, 8, 4, 4, 4, 8, 8, 8});
-        types.put("Egg", new int[] {8});
-        types.put("Pod", new int[] {8, 200});
-        types.put("Whale", new int[] {8, 300});
+        final ObjectHeapBuilder builder = builder()
+                .type("Cell", 8)
+                .type("Fish", 8, 4, 4, 1)
+                .type("Shark", 8, 8, 4, 4, 4, 8, 8, 8)
+                .type("Egg", 8)
+                .type("Pod", 8, 200)
+                .type("Whale", 8, 300);
 
-        program.run(LIMIT_SECONDS, layoutOf(types));
+        program.run(LIMIT_SECONDS, numbers(builder.layout()));
     }
 
-    /** The types have 64, 63, 17, 16 and 15 objects in a block, and one. */
+    /** The types have 64, 63, 17, 16 and 15 objects in a block, and one, of more bytes than the builder allows. */
     @Test
     void shouldCountSlotsAsKernelsDo() {
-        final Map<String, int[]> types = new LinkedHashMap<>();
-        types.put("Sixtyfour", new int[] {64});
-        types.put("Sixtythree", new int[] {65});
-        types.put("Seventeen", new int[] {240});
-        types.put("Sixteen", new int[] {256});
-        types.put("Fifteen", new int[] {8, 264});
-        types.put("One", new int[] {4096});
+        final List<DeclaredType> six = Stream.of(
+                        List.of(64), List.of(65), List.of(240), List.of(256), List.of(8, 264), List.of(4096))
+                .map(bytes -> new DeclaredType("", null, false, bytes, List.of()))
+                .toList();
 
-        borders.run(LIMIT_SECONDS, layoutOf(types));
+        borders.run(LIMIT_SECONDS, numbers(ObjectLayout.of(six)));
     }
 
-    private static String[] layoutOf(final Map<String, int[]> types) {
-        final ObjectLayout layout = ObjectLayout.of(types);
+    /** The types are those that {@code object_types.cpp} declares: names and bases count, too. */
+    @Test
+    void shouldPlaceFieldsOfSubtypesAsKernelsDo() {
+        final ObjectLayout layout = builder()
+                .abstractType("Thing", field("kind", 4), field("mark", 8))
+                .subtype("Rock", "Thing")
+                .subtype("Animal", "Thing", field("x", 4), field("tail", 1))
+                .abstractSubtype("Swimmer", "Animal")
+                .subtype("Fish", "Swimmer", field("weight", 8))
+                .type("Cell", field("mark", 8), field("kind", 4), field("other", 8))
+                .subtype("Shark", "Swimmer", field("teeth", 200))
+                .layout();
+        final List<String> numbers = new ArrayList<>(List.of(numbers(layout)));
+        for (int type = 0; type < layout.types().size(); type++) {
+            for (int number = 0; number < layout.types().get(type).fieldBytes().length; number++) {
+                numbers.add(Integer.toString(layout.offsetOf(type, number)));
+            }
+        }
+
+        types.run(LIMIT_SECONDS, numbers.toArray(String[]::new));
+    }
+
+    private static ObjectHeapBuilder builder() {
+        return ObjectHeap.over(1 << 20, 1 << 20);
+    }
+
+    private static String[] numbers(final ObjectLayout layout) {
         return Stream.concat(
                         Stream.of(
                                 "layout",

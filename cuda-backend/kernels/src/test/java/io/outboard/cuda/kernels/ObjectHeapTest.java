@@ -1,6 +1,7 @@
 package io.outboard.cuda.kernels;
 
 import static io.outboard.cuda.Gpu.messageOf;
+import static io.outboard.cuda.kernels.ObjectField.field;
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -16,10 +17,15 @@ import io.outboard.cuda.kernels.internal.KernelDriver;
 import io.outboard.pool.Pool;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -99,7 +105,7 @@ class ObjectHeapTest {
                     .stream()
                     .map(launch -> launch.replaceFirst("\\[\\d+", "["))
                     .toList();
-            assertEquals(List.of("outboardObjectsList<<<1, 256>>>[, 1]", "outboardObjectsClear<<<56, 256>>>[]"), names);
+            assertEquals(List.of("outboardObjectsList<<<1, 256>>>[, 2]", "outboardObjectsClear<<<56, 256>>>[]"), names);
         }
     }
 
@@ -217,15 +223,171 @@ class ObjectHeapTest {
                         "name=Fish must be another than of the types before",
                         messageOf(assertThrows(IllegalArgumentException.class, () -> builder.type("Fish", 8)))),
                 () -> assertEquals(
-                        "fieldBytes=[] must be from 1 to 64 fields",
-                        messageOf(assertThrows(IllegalArgumentException.class, () -> builder.type("Shark")))),
-                () -> assertEquals(
                         "fieldBytes=[4, 0] must each be from 1 to 1024",
                         messageOf(assertThrows(IllegalArgumentException.class, () -> builder.type("Shark", 4, 0)))),
                 () -> assertEquals(
-                        "types=[] must have one at least",
+                        "types=[] must have one at least that isn't abstract",
                         messageOf(assertThrows(
                                 IllegalArgumentException.class,
                                 () -> ObjectHeap.over(MEMORY, HEAP_BYTES).build(driver)))));
+    }
+
+    private static ObjectHeapBuilder animals() {
+        return ObjectHeap.over(MEMORY, HEAP_BYTES)
+                .abstractType("Animal", field("x", 4), field("age", 4))
+                .subtype("Fish", "Animal")
+                .type("Cell", field("x", 8))
+                .subtype("Shark", "Animal", field("hunger", 1))
+                .subtype("Whale", "Shark", field("weight", 8));
+    }
+
+    /** Cell has 64 places in 512 bytes, so Fish 64, too, Shark 56 and Whale 28. */
+    @Test
+    void shouldFindFieldsByName() {
+        final long data = MEMORY + 0x4000;
+        final long[] control = new long[BLOCKS_AT + 4];
+        control[BLOCKS_AT] = BLOCKS;
+        control[BLOCKS_AT + 3] = data;
+        kernels.leaveStatistics(control);
+        try (ObjectHeap heap = animals().build(driver)) {
+            assertEquals(512, heap.blockBytes());
+            assertAll(
+                    () -> assertEquals(0, heap.fieldOffset("Fish", "x")),
+                    () -> assertEquals(256, heap.fieldOffset("Fish", "age")),
+                    () -> assertEquals(224, heap.fieldOffset("Shark", "age")),
+                    () -> assertEquals(448, heap.fieldOffset("Shark", "hunger")),
+                    () -> assertEquals(data + 7 * 512 + 256 + 63 * 4, heap.fieldAddress("Fish", "age", 7 * 64 + 63)),
+                    () -> assertEquals(
+                            data + 999 * 512 + 448 + 55, heap.fieldAddress("Shark", "hunger", 999 * 64 + 55)),
+                    () -> assertRefused(
+                            "id=56 must be of one of the 56 places of a block of Shark",
+                            () -> heap.fieldAddress("Shark", "x", 56)),
+                    () -> assertEquals(
+                            "id=4294967295 must be of one of the 1000 blocks",
+                            messageOf(assertThrows(
+                                    IllegalArgumentException.class, () -> heap.fieldAddress("Shark", "x", -1)))),
+                    () -> assertEquals(
+                            "type=Animal must be one of [Fish, Cell, Shark, Whale]",
+                            messageOf(assertThrows(
+                                    IllegalArgumentException.class, () -> heap.fieldOffset("Animal", "x")))),
+                    () -> assertEquals(
+                            "field=hunger must be one of [x, age]",
+                            messageOf(assertThrows(
+                                    IllegalArgumentException.class, () -> heap.fieldOffset("Fish", "hunger")))));
+        }
+    }
+
+    @Test
+    void shouldSayWhatAnObjectIs() {
+        try (ObjectHeap heap = animals().build(driver)) {
+            kernels.leaveStatistics(0x0102_0003_0000_0000L);
+
+            assertEquals(
+                    List.of("Fish", "Whale", "Fish", "Shark", "Cell"),
+                    IntStream.of(3, 4, 5, 6, 7)
+                            .mapToObj(block -> heap.typeOf((8 + block) * 64 + 1))
+                            .toList());
+            assertEquals(
+                    "id=64000 must be of one of the 1000 blocks",
+                    messageOf(assertThrows(IllegalArgumentException.class, () -> heap.typeOf(64_000))));
+        }
+    }
+
+    @Test
+    void shouldListTheTypesThatExtendOne() {
+        try (ObjectHeap heap = animals().build(driver)) {
+            final int before = kernels.launches().size();
+
+            for (final String type : List.of("Animal", "Fish", "Shark", "Whale", "Cell")) {
+                heap.list(type, new CUstream());
+            }
+
+            assertEquals(
+                    List.of("13", "1", "12", "8", "2"),
+                    kernels.launches().subList(before, before + 5).stream()
+                            .map(launch -> launch.replaceAll(".*, |]", ""))
+                            .toList());
+        }
+    }
+
+    /** Kernels with other types must be stopped: what they'd do differently has another number. */
+    @Test
+    void shouldTellTypesApart() {
+        final Set<Long> numbers = Stream.of(
+                        animals(),
+                        animals().type("Egg", field("x", 8)),
+                        animals().type("Egg", field("y", 8)),
+                        animals().type("Egg", 8),
+                        animals().subtype("Egg", "Animal", field("y", 8)),
+                        animals().subtype("Egg", "Fish", field("y", 8)),
+                        animals().subtype("Egg", "Fish").type("Seed", field("y", 8)),
+                        animals().abstractSubtype("Calm", "Animal").subtype("Egg", "Calm", field("y", 8)),
+                        animals().type("Egg", field("x", 4), field("age", 4), field("y", 8)),
+                        animals()
+                                .abstractType("Thing", field("x", 4), field("age", 4))
+                                .subtype("Egg", "Thing", field("y", 8)))
+                .map(each -> each.layout().number())
+                .collect(Collectors.toSet());
+
+        assertEquals(10, numbers.size());
+        assertEquals(
+                animals().layout().number(),
+                animals().abstractType("Unused", field("x", 4)).layout().number());
+    }
+
+    @Test
+    void shouldRefuseWrongTypes() {
+        final ObjectHeapBuilder builder = animals();
+        final long number = builder.layout().number();
+
+        assertAll(
+                () -> assertRefused(
+                        "base=Egg must be one of the types before: [Animal, Fish, Cell, Shark, Whale]",
+                        () -> builder.subtype("Egg", "Egg")),
+                () -> assertRefused(
+                        "field=age of Egg must have another name than the fields before, those of its base among them",
+                        () -> builder.subtype("Egg", "Shark", field("age", 4))),
+                () -> assertRefused(
+                        "field=y of Egg must have another name than the fields before, those of its base among them",
+                        () -> builder.type("Egg", field("y", 4), field("y", 4))),
+                () -> assertRefused(
+                        "name=Shark must be another than of the types before", () -> builder.subtype("Shark", "Fish")),
+                () -> assertRefused(
+                        "name=Egg must have from 1 to 64 fields, those of its base among them, and not 0",
+                        () -> builder.abstractType("Egg")),
+                () -> assertRefused(
+                        "name=Egg must have from 1 to 64 fields, those of its base among them, and not 66",
+                        () -> builder.subtype("Egg", "Animal", numbered(64))),
+                () -> assertRefused(
+                        "name=a b must be a C++ identifier other than id, get, is and as", () -> field("a b", 4)),
+                () -> assertRefused(
+                        "name=id must be a C++ identifier other than id, get, is and as", () -> field("id", 4)),
+                () -> assertRefused("bytes=0 must be from 1 to 1024", () -> field("x", 0)),
+                () -> assertRefused("bytes=1025 must be from 1 to 1024", () -> field("x", 1025)),
+                () -> assertRefused(
+                        "types=[Egg] must have one at least that isn't abstract",
+                        () -> ObjectHeap.over(MEMORY, HEAP_BYTES)
+                                .abstractType("Egg", field("x", 4))
+                                .build(driver)));
+        assertEquals(number, builder.layout().number());
+    }
+
+    /** Sixteen types have objects, and others not. */
+    @Test
+    void shouldRefuseASeventeenthTypeWithObjects() {
+        final ObjectHeapBuilder builder = ObjectHeap.over(MEMORY, HEAP_BYTES).abstractType("Base", numbered(64));
+        IntStream.range(0, 16).forEach(i -> builder.subtype("Type" + i, "Base"));
+
+        builder.abstractSubtype("Other", "Base");
+
+        assertRefused("name=More must be one of 16 types at most", () -> builder.subtype("More", "Base"));
+    }
+
+    private static ObjectField[] numbered(final int count) {
+        return IntStream.range(0, count).mapToObj(i -> field("f" + i, 1)).toArray(ObjectField[]::new);
+    }
+
+    private static void assertRefused(final String message, final Executable call) {
+        assertEquals(message, messageOf(assertThrows(IllegalArgumentException.class, call)));
     }
 }
