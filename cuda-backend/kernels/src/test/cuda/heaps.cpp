@@ -163,7 +163,8 @@ void useArenas() {
     }
 }
 
-struct Cell : Fields<std::array<u64, 375>> {};
+using Words = std::array<u64, 375>;
+struct Cell { OUTBOARD_FIELDS((Words, words)) };
 
 // Each heap's list has its block, though the lanes of a warp list both.
 void requireListed(Objects* const (&heaps)[HEAPS]) {
@@ -190,7 +191,7 @@ void useObjects() {
                 if (!cell) {
                     return nullptr;
                 }
-                void* const memory = &cell.template get<0>();
+                void* const memory = &cell.words();
                 ids[memory] = cell.id();
                 return memory;
             },

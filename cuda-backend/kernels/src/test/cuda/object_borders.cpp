@@ -27,12 +27,12 @@ template <u32 BYTES>
 using Bytes = std::array<unsigned char, BYTES>;
 
 // So many in a block of 4096 bytes. Fewer than 16 are enough for it to be active when one is free, more when an eighth is.
-struct Sixtyfour : Fields<Bytes<64>> {};
-struct Sixtythree : Fields<Bytes<65>> {};
-struct Seventeen : Fields<Bytes<240>> {};
-struct Sixteen : Fields<Bytes<256>> {};
-struct Fifteen : Fields<u64, Bytes<264>> {};
-struct One : Fields<Bytes<4096>> {};
+struct Sixtyfour { OUTBOARD_FIELDS((Bytes<64>, bytes)) };
+struct Sixtythree { OUTBOARD_FIELDS((Bytes<65>, bytes)) };
+struct Seventeen { OUTBOARD_FIELDS((Bytes<240>, bytes)) };
+struct Sixteen { OUTBOARD_FIELDS((Bytes<256>, bytes)) };
+struct Fifteen { OUTBOARD_FIELDS((u64, first)(Bytes<264>, bytes)) };
+struct One { OUTBOARD_FIELDS((Bytes<4096>, bytes)) };
 using All = ObjectHeap<Sixtyfour, Sixtythree, Seventeen, Sixteen, Fifteen, One>;
 
 constexpr u32 TYPES = 6;
@@ -96,11 +96,6 @@ class Trial {
         return static_cast<unsigned char>((id ^ id >> 8 ^ id >> 16) * 37 + All::SLOTS<Type>);
     }
 
-    template <class Type>
-    auto& bytesOfObject(u32 id) const {
-        return heap.at<Type>(id).template get<std::is_same_v<Type, Fifteen> ? 1 : 0>();
-    }
-
     // Whether there was room.
     template <class Type>
     bool make(std::vector<u32>& mine) {
@@ -111,7 +106,7 @@ class Trial {
         require(id / 64 < blocks && id % 64 < All::SLOTS<Type>, "an object has no place");
         require(!alive[id], "two objects have the same place");
         alive[id] = true;
-        auto& field = bytesOfObject<Type>(id);
+        auto& field = heap.at<Type>(id).bytes();
         require(field.data() >= objects->data && field.data() + field.size() <= memory() + bytes, "an object is outside of the heap");
         field.fill(markOf<Type>(id));
         mine.push_back(id);
@@ -122,7 +117,7 @@ class Trial {
     void destroyAll(std::vector<u32>& mine) {
         for (; !mine.empty(); mine.pop_back()) {
             const u32 id = mine.back();
-            const auto& field = bytesOfObject<Type>(id);
+            const auto& field = heap.at<Type>(id).bytes();
             require(std::all_of(field.begin(), field.end(), [id](unsigned char each) { return each == markOf<Type>(id); }),
                     "an object doesn't keep what was written");
             alive[id] = false;

@@ -36,13 +36,16 @@ using namespace outboard;
 
 namespace {
 
-struct Cell : Fields<u64> {};
-struct Fish : Fields<u64, float, float, unsigned char> {};
-struct Shark : Fields<double, u64, u32, u32, u32, u64, u64, u64> {};
+template <u32 BYTES>
+using Bytes = std::array<unsigned char, BYTES>;
+
+struct Cell { OUTBOARD_FIELDS((u64, mark)) };
+struct Fish { OUTBOARD_FIELDS((u64, mark)(float, x)(float, y)(unsigned char, tail)) };
+struct Shark { OUTBOARD_FIELDS((double, weight)(u64, mark)(u32, a)(u32, b)(u32, c)(u64, d)(u64, e)(u64, f)) };
 // As many in a block as cells; and two and one, so that blocks are whole and full in turns.
-struct Egg : Fields<u64> {};
-struct Pod : Fields<u64, std::array<unsigned char, 200>> {};
-struct Whale : Fields<u64, std::array<unsigned char, 300>> {};
+struct Egg { OUTBOARD_FIELDS((u64, mark)) };
+struct Pod { OUTBOARD_FIELDS((u64, mark)(Bytes<200>, rest)) };
+struct Whale { OUTBOARD_FIELDS((u64, mark)(Bytes<300>, rest)) };
 using Sea = ObjectHeap<Cell, Fish, Shark, Egg, Pod, Whale>;
 
 constexpr u32 TYPES = 6;
@@ -87,12 +90,12 @@ class Trial {
     const u32 firstType = chance.below(TYPES);
 
     u64& markOf(const Thing& thing) const {
-        return thing.type == 0 ? sea.at<Cell>(thing.id).get<0>()
-                : thing.type == 1 ? sea.at<Fish>(thing.id).get<0>()
-                : thing.type == 2 ? sea.at<Shark>(thing.id).get<1>()
-                : thing.type == 3 ? sea.at<Egg>(thing.id).get<0>()
-                : thing.type == 4 ? sea.at<Pod>(thing.id).get<0>()
-                                  : sea.at<Whale>(thing.id).get<0>();
+        return thing.type == 0 ? sea.at<Cell>(thing.id).mark()
+                : thing.type == 1 ? sea.at<Fish>(thing.id).mark()
+                : thing.type == 2 ? sea.at<Shark>(thing.id).mark()
+                : thing.type == 3 ? sea.at<Egg>(thing.id).mark()
+                : thing.type == 4 ? sea.at<Pod>(thing.id).mark()
+                                  : sea.at<Whale>(thing.id).mark();
     }
 
     void requireFew(u64 before, const char* call) const {

@@ -1,6 +1,7 @@
 package io.outboard.cuda.kernels;
 
 import static io.outboard.cuda.internal.facade.GpuProgram.succeed;
+import static io.outboard.cuda.kernels.ObjectField.field;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -45,8 +46,14 @@ class ObjectHeapGpuTest {
         succeed(JCudaDriver.cuMemsetD8(counts, (byte) 0, (long) COUNTS * Long.BYTES));
         module = KernelModule.load("object-threads", GpuProgram.text("object-threads.ptx.gz"));
         heap = ObjectHeap.over(DevicePointers.address(memory), HEAP_BYTES)
-                .type("Fish", 8, 4, 4)
-                .type("Shark", 4, 8, 1, 8, 8)
+                .type("Fish", field("number", 8), field("part", 4), field("mix", 4))
+                .type(
+                        "Shark",
+                        field("mix", 4),
+                        field("real", 8),
+                        field("low", 1),
+                        field("number", 8),
+                        field("inverse", 8))
                 .build();
     }
 
@@ -174,6 +181,70 @@ class ObjectHeapGpuTest {
         }
         assertTrue(fullRounds > 20, "rounds with few free blocks: " + fullRounds);
         endAll();
+    }
+
+    /** The host reads some fields by their names, too. */
+    @Test
+    void shouldKnowAnimalsForWhatTheyAre() {
+        final int threads = 100_000;
+        final int[] ids = new int[threads];
+        final CUdeviceptr idsMemory = new CUdeviceptr();
+        succeed(JCudaDriver.cuMemAlloc(idsMemory, (long) threads * Integer.BYTES));
+        heap.close();
+        heap = ObjectHeap.over(DevicePointers.address(memory), HEAP_BYTES)
+                .type("Grass", field("height", 4))
+                .abstractType("Animal", field("number", 8), field("mix", 4))
+                .subtype("Sheep", "Animal")
+                .subtype("Lion", "Animal", field("meals", 8))
+                .subtype("Cub", "Lion", field("age", 1), field("inverse", 8))
+                .build();
+        final int blocks = (threads + BLOCK_THREADS - 1) / BLOCK_THREADS;
+        module.launch(
+                "makeAnimals",
+                blocks,
+                BLOCK_THREADS,
+                stream,
+                heap.parameter(),
+                HeapKernels.word(threads),
+                Pointer.to(idsMemory),
+                Pointer.to(counts));
+        assertEquals(threads, counts().made());
+        succeed(JCudaDriver.cuMemcpyDtoH(Pointer.to(ids), idsMemory, (long) threads * Integer.BYTES));
+        final long[] expected = heap.statistics().types().stream()
+                .mapToLong(ObjectHeapStatistics.Type::objects)
+                .toArray();
+        assertEquals(threads, expected[1] + expected[2] + expected[3]);
+        assertEquals(threads, expected[0]);
+
+        final Counts all = visit("visitAnimals", "Animal");
+        final Counts lions = visit("visitLions", "Lion");
+
+        assertEquals(threads, all.visited());
+        assertEquals((long) threads * (threads - 1) / 2, all.sum());
+        assertEquals(expected[2], lions.visited());
+        assertEquals(0, all.overwritten() + lions.overwritten());
+        for (int number = 0; number < threads; number += threads / 50) {
+            final String type = heap.typeOf(ids[number]);
+            final long[] read = new long[1];
+            final CUdeviceptr field = new CUdeviceptr();
+            DevicePointers.set(field, heap.fieldAddress(type, "number", ids[number]));
+            succeed(JCudaDriver.cuMemcpyDtoH(Pointer.to(read), field, Long.BYTES));
+            assertEquals(number, read[0], type);
+        }
+        module.launch(
+                "endAnimals",
+                blocks,
+                BLOCK_THREADS,
+                stream,
+                heap.parameter(),
+                HeapKernels.word(threads),
+                Pointer.to(idsMemory),
+                Pointer.to(counts));
+        assertEquals(new Counts(0, 0, 0, 0, 0, threads), counts());
+        heap.forEach(module, "endGrass", "Grass", stream, heap.parameter());
+        assertEquals(heap.blocks(), heap.statistics().freeBlocks());
+        assertEquals(0, heap.statistics().misuses());
+        succeed(JCudaDriver.cuMemFree(idsMemory));
     }
 
     @Test

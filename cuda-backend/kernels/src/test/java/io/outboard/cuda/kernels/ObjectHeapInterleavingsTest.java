@@ -112,12 +112,21 @@ class ObjectHeapInterleavingsTest {
     @Test
     void shouldLayFieldsOutAsKernelsDo() {
         final ObjectHeapBuilder builder = builder()
-                .type("Cell", 8)
-                .type("Fish", 8, 4, 4, 1)
-                .type("Shark", 8, 8, 4, 4, 4, 8, 8, 8)
-                .type("Egg", 8)
-                .type("Pod", 8, 200)
-                .type("Whale", 8, 300);
+                .type("Cell", field("mark", 8))
+                .type("Fish", field("mark", 8), field("x", 4), field("y", 4), field("tail", 1))
+                .type(
+                        "Shark",
+                        field("weight", 8),
+                        field("mark", 8),
+                        field("a", 4),
+                        field("b", 4),
+                        field("c", 4),
+                        field("d", 8),
+                        field("e", 8),
+                        field("f", 8))
+                .type("Egg", field("mark", 8))
+                .type("Pod", field("mark", 8), field("rest", 200))
+                .type("Whale", field("mark", 8), field("rest", 300));
 
         program.run(LIMIT_SECONDS, numbers(builder.layout()));
     }
@@ -127,7 +136,8 @@ class ObjectHeapInterleavingsTest {
     void shouldCountSlotsAsKernelsDo() {
         final List<DeclaredType> six = Stream.of(
                         List.of(64), List.of(65), List.of(240), List.of(256), List.of(8, 264), List.of(4096))
-                .map(bytes -> new DeclaredType("", null, false, bytes, List.of()))
+                .map(bytes -> new DeclaredType(
+                        "", null, false, bytes, List.of("first", "bytes").subList(2 - bytes.size(), 2)))
                 .toList();
 
         borders.run(LIMIT_SECONDS, numbers(ObjectLayout.of(six)));
