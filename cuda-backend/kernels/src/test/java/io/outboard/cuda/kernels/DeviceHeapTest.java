@@ -324,6 +324,18 @@ class DeviceHeapTest {
         assertEquals(0, kernels.live());
     }
 
+    /** The driver reads its limit when it loads code that allocates. */
+    @Test
+    void shouldRaiseTheLimitBeforeTheKernelsOfXMallocAreLoaded() {
+        kernels.refuse("");
+
+        assertThrows(CudaFailureException.class, () -> xmalloc().build(driver));
+
+        final long[] limit = new long[1];
+        kernels.mallocHeapBytes(limit);
+        assertEquals(16 << 20, limit[0]);
+    }
+
     private DeviceHeapBuilder xmalloc() {
         return DeviceHeap.in(pool, 16 << 20).allocator(DeviceAllocator.XMALLOC);
     }
