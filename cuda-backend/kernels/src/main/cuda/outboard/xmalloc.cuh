@@ -19,7 +19,7 @@
 //     isn't shared takes 16.
 //   - Each block has 16 bytes more, for its size class. The paper doesn't say where XMalloc finds the class on a free.
 //   - The paper gives no size classes, nor what a large request is. Here there are four classes to each doubling, from 64 bytes to
-//     64 KiB, and 32 KiB and more aren't coalesced.
+//     64 KiB, and more than 32 KiB isn't coalesced.
 //   - A thread takes a queue by its lane, its multiprocessor and the clock, where the paper has thread, block and clock.
 //   - The queues have places of 64 bits, for whole addresses, and no tail of two words (buffered.cuh).
 //   - When CUDA's malloc has nothing left, the queues are emptied into it, and it is asked once more.
