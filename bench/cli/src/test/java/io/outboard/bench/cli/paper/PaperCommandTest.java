@@ -56,8 +56,8 @@ class PaperCommandTest {
         final List<JsonObject> lines = lines(out.resolve("paper.jsonl"));
         final JsonObject half = lines.stream()
                 .filter(line -> line.text("output").equals("bell/claim-50-percent")
-                        && line.text("row").equals("segregated-fit")
-                        && line.text("column").equals("thousands"))
+                        && line.text("row").equals("segregated-fit-paper")
+                        && line.text("column").equals("average, thousands"))
                 .findFirst()
                 .orElseThrow();
         assertEquals(0.5, half.number("paper"));
