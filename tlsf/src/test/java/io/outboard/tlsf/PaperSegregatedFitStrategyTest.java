@@ -64,6 +64,7 @@ class PaperSegregatedFitStrategyTest {
         final Strategy paper = new PaperSegregatedFitStrategy(new Region(0, 15), OPTIONS);
 
         assertEquals(Strategy.NO_SPACE, paper.allocate(9));
+        assertEquals(Strategy.NO_SPACE, paper.allocate(9, 2));
         assertEquals(0, paper.allocate(8));
     }
 

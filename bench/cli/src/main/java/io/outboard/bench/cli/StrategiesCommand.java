@@ -34,14 +34,14 @@ final class StrategiesCommand implements Callable<Integer> {
             if (format == OutputOptions.Format.JSON) {
                 out.println(new JsonLine().put("strategy", provider.name()).put("description", provider.description()));
             } else {
-                out.printf(Locale.ROOT, "%-16s %s%n", provider.name(), provider.description());
+                out.printf(Locale.ROOT, "%-20s %s%n", provider.name(), provider.description());
             }
         }
         for (final StrategyFamily family : Strategies.families()) {
             if (format == OutputOptions.Format.JSON) {
                 out.println(new JsonLine().put("strategy", family.form()).put("description", family.description()));
             } else {
-                out.printf(Locale.ROOT, "%-16s %s%n", family.form(), family.description());
+                out.printf(Locale.ROOT, "%-20s %s%n", family.form(), family.description());
             }
         }
         out.flush();
