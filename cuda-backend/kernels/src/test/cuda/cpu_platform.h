@@ -94,6 +94,11 @@ class Atomic {
         __atomic_store_n(&word, value, order);
     }
 
+    T exchange(T value, int order) const {
+        stall();
+        return __atomic_exchange_n(&word, value, order);
+    }
+
     T fetch_add(T value, int order) const {
         stall();
         return __atomic_fetch_add(&word, value, order);
