@@ -5,6 +5,7 @@
 //
 // The file holds the boxes of the triangles, 8 floats each, and then the box of all, 6; it is overwritten by the nodes, four ints
 // each, and the references of all leaves. Prints: state refused nodes references requests bytes squares greatest usedChunks misuses.
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <cmath>
@@ -28,9 +29,12 @@ constexpr unsigned COUNT = 32;
 constexpr size_t STACK_BYTES = 64 << 10;
 
 // The lanes of a warp. What they exchange has two places, in turns: a lane may come to the next exchange before others have read.
+// Lanes change places by _longjmp, which needs no system call, once each has begun.
 struct Fibers {
-    ucontext_t main;
-    ucontext_t each[COUNT];
+    jmp_buf main;
+    jmp_buf each[COUNT];
+    ucontext_t begin[COUNT];
+    bool begun[COUNT] = {};
     std::vector<char> stacks = std::vector<char>(COUNT * STACK_BYTES);
     unsigned long long values[2][COUNT];
     unsigned exchanges[COUNT] = {};
@@ -44,6 +48,20 @@ inline thread_local Fibers* fibers = nullptr;
 inline void run() {
     fibers->kernel();
     --fibers->left;
+    _longjmp(fibers->main, 1);
+}
+
+// The running lane, until it comes to an exchange or ends.
+inline void resume() {
+    Fibers& all = *fibers;
+    const unsigned lane = all.running;
+    if (_setjmp(all.main) == 0) {
+        if (all.begun[lane]) {
+            _longjmp(all.each[lane], 1);
+        }
+        all.begun[lane] = true;
+        setcontext(&all.begin[lane]);
+    }
 }
 
 // The values of all lanes, once each has come here.
@@ -52,7 +70,9 @@ inline const unsigned long long* exchange(unsigned long long value) {
     const unsigned lane = all.running;
     unsigned long long* const place = all.values[all.exchanges[lane]++ % 2];
     place[lane] = value;
-    swapcontext(&all.each[lane], &all.main);
+    if (_setjmp(all.each[lane]) == 0) {
+        _longjmp(all.main, 1);
+    }
     return place;
 }
 
@@ -62,15 +82,15 @@ inline void runWarp(void (*kernel)()) {
     fibers = &all;
     all.kernel = kernel;
     for (unsigned lane = 0; lane < COUNT; ++lane) {
-        getcontext(&all.each[lane]);
-        all.each[lane].uc_stack.ss_sp = all.stacks.data() + lane * STACK_BYTES;
-        all.each[lane].uc_stack.ss_size = STACK_BYTES;
-        all.each[lane].uc_link = &all.main;
-        makecontext(&all.each[lane], run, 0);
+        getcontext(&all.begin[lane]);
+        all.begin[lane].uc_stack.ss_sp = all.stacks.data() + lane * STACK_BYTES;
+        all.begin[lane].uc_stack.ss_size = STACK_BYTES;
+        all.begin[lane].uc_link = nullptr;
+        makecontext(&all.begin[lane], run, 0);
     }
     while (all.left == COUNT) {
         for (all.running = 0; all.running < COUNT; ++all.running) {
-            swapcontext(&all.main, &all.each[all.running]);
+            resume();
             if (all.exchanges[all.running] != all.exchanges[0]) {
                 std::printf("lane %u must come to the exchange of lane 0\n", all.running);
                 std::_Exit(1);
