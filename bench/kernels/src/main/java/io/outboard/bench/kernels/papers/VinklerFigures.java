@@ -5,9 +5,8 @@ import io.outboard.bench.cli.paper.PaperResults;
 import io.outboard.bench.cli.paper.PaperTable;
 import io.outboard.bench.cli.report.HtmlTable.Cell;
 import io.outboard.bench.cli.report.Units;
-import io.outboard.bench.kernels.Contender;
+import io.outboard.bench.kernels.report.KernelPeer;
 import io.outboard.bench.kernels.report.KernelResult;
-import io.outboard.bench.kernels.report.PublishedTable;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.List;
@@ -40,7 +39,8 @@ final class VinklerFigures {
     private static final String SHARE = "share of the memory";
     private static final String ONE_A_WARP =
             "One thread of each warp allocates. The paper's figure has no numbers in its text (GTX TITAN Black).";
-    private static final String PUBLISHED = " Dots: the authors' own code on an H200, measured before this project.";
+    private static final String PUBLISHED =
+            " Dots: others' code on an H200, with heaps of 2 GiB, in the cases that it ran.";
 
     private VinklerFigures() {}
 
@@ -181,7 +181,7 @@ final class VinklerFigures {
         return result.number("nulls") > 0 && Double.isNaN(cell.exact()) ? Cells.words("refused") : cell;
     }
 
-    /** Adds what the authors' code took in the same cases, as far as such points are known. */
+    /** Adds what others' code took in the same cases, as far as such points are known. */
     private static PaperTable withPublished(
             final PaperTable table,
             final PaperResults results,
@@ -189,16 +189,15 @@ final class VinklerFigures {
             final String key,
             final DoubleFunction<String> text)
             throws IOException {
-        final PublishedTable published = PublishedTable.load("published-times.csv");
+        final List<KernelPeer> peers = KernelPeer.load();
         for (final KernelResult result : VinklerTables.read(results)) {
-            final double microseconds = published.number(result.name(), result.allocator());
-            if (points(figure).test(result)
-                    && !Double.isNaN(microseconds)
-                    && !result.allocator().equals(Contender.EMPTY)) {
-                table.ours(
-                        result.allocator() + ", published code",
-                        text.apply(result.number(key)),
-                        Cells.us(microseconds));
+            if (points(figure).test(result)) {
+                peers.stream()
+                        .filter(peer -> peer.caseName().equals(result.name()))
+                        .forEach(peer -> table.ours(
+                                peer.peer().replace("published ", "") + ", published code",
+                                text.apply(result.number(key)),
+                                Cells.us(peer.times().total())));
             }
         }
         return table;

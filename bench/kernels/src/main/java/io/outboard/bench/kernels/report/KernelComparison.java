@@ -164,8 +164,9 @@ public final class KernelComparison {
         return part(
                 "Registers",
                 "Of a kernel with one allocation and one free, as this GPU's driver compiles it; Empty is the same kernel"
-                        + " without an allocator. Registers depend on compiler and chip: compare differences. Published"
-                        + " code on an H200, nvcc 13, in a kernel that takes 20 without:"
+                        + " without an allocator; FDGMalloc is our WarpArena over CUDA's malloc, WarpArena the same over BitMalloc,"
+                        + " each with what opens and ends it. Registers depend on compiler and chip: compare differences."
+                        + " Published code on an H200, nvcc 13, in a kernel that takes 20 without:"
                         + " bump pointer 23, CUDA 24, CMalloc family 22 to 26 (coalesced 20 to 24), Ouroboros-P 32, Halloc"
                         + " 40, ScatterAlloc 44, XMalloc 56, Gallatin 68.",
                 table.html());

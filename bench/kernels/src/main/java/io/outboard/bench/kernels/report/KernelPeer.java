@@ -19,7 +19,8 @@ import java.util.Optional;
  * @param date year and month
  * @param harness what measured it
  */
-record KernelPeer(String caseName, String peer, KernelTimes times, KernelTimes empty, String date, String harness) {
+public record KernelPeer(
+        String caseName, String peer, KernelTimes times, KernelTimes empty, String date, String harness) {
 
     private static final String RESOURCE = PublishedTable.FOLDER + "kernel-peers.csv";
     private static final int CELLS = 8;
@@ -30,7 +31,7 @@ record KernelPeer(String caseName, String peer, KernelTimes times, KernelTimes e
     }
 
     /** Returns all peers; if a case has the same peer twice, the last one. */
-    static List<KernelPeer> load() {
+    public static List<KernelPeer> load() {
         return read(RESOURCE, Template.load(RESOURCE));
     }
 

@@ -9,10 +9,10 @@ import java.util.Locale;
  * @param allocate NaN if it wasn't measured
  * @param free NaN if both are one kernel
  */
-record KernelTimes(double allocate, double free) {
+public record KernelTimes(double allocate, double free) {
 
     /** Returns the sum of both, or the time of the one kernel that does both. */
-    double total() {
+    public double total() {
         return allocate + (Double.isNaN(free) ? 0 : free);
     }
 
