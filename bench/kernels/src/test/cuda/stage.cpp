@@ -1,27 +1,14 @@
-// Runs a simulation's kernels on the CPU, one thread after the other, in another order at each launch: what a stage of the host
-// tells it to do, a command a line (HostStage).
-//
-//   heap BYTES              what objects live in; once, before all others
-//   type PLACES BYTES       a type's arrays, in the order of types, for stores that have them: of so many objects of so many bytes
-//   set WORD VALUE          a word of the run's own
-//   array WORD BYTES        an array of zeroes, which the word then points to
-//   launch KERNEL
-//   list TYPE               by its number
-//   read WORD COUNT         prints as many numbers of 32 bits, of the array that the word points to
-//   used                    prints how many objects there are, of an ObjectHeap or a BitmapAlloc
+// Runs a simulation's kernels on the CPU, one thread after the other, in another order at each launch: a stage as in stage.cuh.
 //
 // -DPROGRAM='"..."' is the program's source, -DSTORE=... the name that it gives its store.
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <iostream>
+#include <numeric>
 #include <random>
-#include <string>
 #include <vector>
 
 #define OUTBOARD_PLATFORM "cpu_platform.h"
@@ -114,6 +101,7 @@ inline void __syncthreads() {}
 [[noreturn]] inline void __trap() { std::abort(); }
 
 #include PROGRAM
+#include "../../main/cuda/peers/stage.cuh"
 
 #ifdef OUTBOARD_OBJECTS
 #include "outboard/object_setup.cuh"
@@ -121,8 +109,7 @@ inline void __syncthreads() {}
 
 namespace {
 
-Run run;
-std::mt19937 chance(1);  // NOLINT: the same orders each time
+std::mt19937 chance(1);  // the same orders each time
 
 void* zeroes(u64 bytes) {
     void* const memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
@@ -130,23 +117,25 @@ void* zeroes(u64 bytes) {
     return memory;
 }
 
-template <class Kernel, class... Arguments>
-void launch(const char* name, Arguments... arguments) {
-    void* const kernel = dlsym(RTLD_DEFAULT, name);
-    if (kernel == nullptr) {
-        std::fprintf(stderr, "no kernel %s\n", name);
-        std::exit(1);
-    }
+void copyOut(void* to, const void* from, u64 bytes) { std::memcpy(to, from, bytes); }
+
+template <class... Arguments>
+void launchWith(void* kernel, Arguments... arguments) {
     std::vector<unsigned> order(gridDim.x);
-    for (unsigned i = 0; i < gridDim.x; ++i) {
-        order[i] = i;
-    }
+    std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), chance);
     for (const unsigned block : order) {
         blockIdx.x = block;
-        reinterpret_cast<Kernel*>(kernel)(run, arguments...);
+        reinterpret_cast<void (*)(Run, Arguments...)>(kernel)(run, arguments...);
     }
 }
+
+void launch(void* kernel) { launchWith(kernel); }
+
+// Nobody takes times here.
+void begin(bool) {}
+
+double end() { return 0; }
 
 #ifdef OUTBOARD_OBJECTS
 
@@ -205,7 +194,7 @@ void makeHeap(u64 bytes) {
     places.tops = bits;
 }
 
-void list(u32 type) { launch<void(Run, u32)>("list", type); }
+void list(u32 type) { launchWith(kernelNamed("list"), type); }
 
 u64 used() {
     const Places& places = *reinterpret_cast<const Places*>(run.control);
@@ -226,54 +215,6 @@ u64 used() { return 0; }
 
 #endif
 
-void makeTable(u32 type, u64 places, u64 bytes) {
-    Table& table = run.tables[type];
-#ifdef OUTBOARD_ALLOCATOR
-    places *= 2;  // with those that have ended since the last list
-#endif
-    table.capacity = (places + 255) / 256 * 256;
-    table.arrays[0] = reinterpret_cast<u64>(zeroes(table.capacity * bytes));
-    table.arrays[1] = reinterpret_cast<u64>(zeroes(table.capacity * sizeof(u64)));
-    table.index = static_cast<Index*>(zeroes(sizeof(Index)));
-}
-
 }  // namespace
 
-int main() {
-    u32 types = 0;
-    std::string command;
-    while (std::cin >> command) {
-        std::string name;
-        u64 first = 0;
-        u64 second = 0;
-        if (command == "launch") {
-            std::cin >> name;
-            launch<void(Run)>(name.c_str());
-        } else if (command == "used") {
-            std::cout << used() << std::endl;
-        } else if (command == "heap" || command == "list") {
-            std::cin >> first;
-            if (command == "heap") {
-                makeHeap(first);
-            } else {
-                list(static_cast<u32>(first));
-            }
-        } else {
-            std::cin >> first >> second;
-            if (command == "type") {
-                makeTable(types++, first, second);
-            } else if (command == "set") {
-                run.words[first] = second;
-            } else if (command == "array") {
-                run.words[first] = reinterpret_cast<u64>(zeroes(second));
-            } else if (command == "read") {
-                for (u64 i = 0; i < second; ++i) {
-                    std::cout << reinterpret_cast<const u32*>(run.words[first])[i] << '\n';
-                }
-                std::cout << std::flush;
-            } else {
-                return 1;
-            }
-        }
-    }
-}
+int main() { return followCommands(); }

@@ -47,7 +47,8 @@ final class ProgramOptions {
             split = ",",
             description =
                     "With --program: what objects live in: ObjectHeap, Aos and Soa, arrays without an allocator; or an"
-                            + " allocator, such as BitmapAlloc, BitMalloc, CFMMalloc-coalesced, CudaMalloc-buffered. Default: all.")
+                            + " allocator, such as BitmapAlloc, BitMalloc, CFMMalloc-coalesced, CudaMalloc-buffered; mallocMC"
+                            + " and Halloc where bench/peers.sh made them. Default: all.")
     private List<String> stores = List.of();
 
     @Option(

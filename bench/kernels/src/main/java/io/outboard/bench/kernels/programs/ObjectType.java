@@ -30,7 +30,7 @@ public record ObjectType(String name, long most, boolean comesAndGoes, List<Inte
     }
 
     /** Returns how many objects of the type there may be at once, with those that have ended since the last list. */
-    long mostListed() {
+    public long mostListed() {
         return comesAndGoes ? 2 * most : most;
     }
 

@@ -26,6 +26,9 @@ public record Store(String name) {
     /** The store of one array for all types and a bitmap of its free places, behind plain structures. */
     public static final Store BITMAP_ALLOC = new Store("BitmapAlloc");
 
+    private static final Store MALLOC_MC = new Store("mallocMC");
+    private static final Store HALLOC = new Store("Halloc");
+
     /** The store of a counter that only advances, in memory that was set aside: the least that requests can cost. */
     static final Store BUMP = new Store("Bump");
 
@@ -63,6 +66,11 @@ public record Store(String name) {
         return all;
     }
 
+    /** Returns published allocators, over which {@code bench/peers.sh} compiles programs from their authors' sources. */
+    public static List<Store> peers() {
+        return List.of(MALLOC_MC, HALLOC);
+    }
+
     private static Store of(final DeviceAllocator allocator, final String form) {
         return new Store(allocator.paperName() + form);
     }
@@ -84,7 +92,7 @@ public record Store(String name) {
     /** Returns the allocator; empty if there is none. */
     public Optional<DeviceAllocator> allocator() {
         final boolean isNone =
-                List.of(OBJECT_HEAP, BITMAP_ALLOC, AOS, SOA, BUMP).contains(this);
+                isPeer() || List.of(OBJECT_HEAP, BITMAP_ALLOC, AOS, SOA, BUMP).contains(this);
         return isNone ? Optional.empty() : Optional.of(DeviceAllocator.named(name.replaceAll("-.*", "")));
     }
 
@@ -106,8 +114,16 @@ public record Store(String name) {
         return name.contains(BUFFERED);
     }
 
-    /** Returns the resource beside this class that holds a program's kernels for this store. */
+    /** Returns whether programs over the store run in processes of their own. */
+    public boolean isPeer() {
+        return peers().contains(this);
+    }
+
+    /**
+     * Returns the resource beside this class that holds a program's kernels for this store; for a peer, a program to
+     * run.
+     */
     public String resource(final String program) {
-        return program + "-" + name + ".ptx.gz";
+        return program + "-" + name + (isPeer() ? "" : ".ptx.gz");
     }
 }

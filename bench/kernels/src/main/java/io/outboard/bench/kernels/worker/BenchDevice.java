@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BenchDevice implements AutoCloseable {
 
+    private final int number;
     private final CudaMemorySource source;
     private final Stopwatch stopwatch;
     private @Nullable Region heapMemory;
@@ -32,11 +33,21 @@ public final class BenchDevice implements AutoCloseable {
      * @param device its number
      */
     public BenchDevice(final int device) {
+        number = device;
         source = CudaMemorySource.open(device);
         checkRuntime("cudaSetDevice", JCuda.cudaSetDevice(device));
         // A free of a null pointer makes the primary context, unless there is one, and makes it current.
         checkRuntime("cudaFree", JCuda.cudaFree(new Pointer()));
         stopwatch = new Stopwatch();
+    }
+
+    /**
+     * Returns which device it is.
+     *
+     * @return its number
+     */
+    public int number() {
+        return number;
     }
 
     /**

@@ -12,12 +12,13 @@ import java.nio.ByteOrder;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import jcuda.Pointer;
 import org.jspecify.annotations.Nullable;
 
 /** A device's stage launches kernels and takes memory on a GPU. Confined to one thread. */
-final class DeviceStage implements Stage, AutoCloseable {
+final class DeviceStage implements TimedStage {
 
     private static final int WORDS = 24;
     private static final int WORDS_AT = Storage.CONTROL_BYTES + Storage.MOST_TYPES * Storage.TABLE_BYTES;
@@ -66,37 +67,49 @@ final class DeviceStage implements Stage, AutoCloseable {
 
     @Override
     public void array(final int word, final long bytes) {
-        take(word, bytes);
-    }
-
-    private Region take(final int word, final long bytes) {
         final Region region = resources.take(device, bytes);
         arrays.put(word, region);
         set(word, region.address());
-        return region;
     }
 
-    /** Takes the array for the picture. */
-    Region picture(final int length) {
-        return take(PICTURE, (long) length * Integer.BYTES);
+    private Region region(final int word) {
+        return Objects.requireNonNull(arrays.get(word), () -> "word=" + word + " must have an array");
     }
 
     @Override
     public long count(final int word) {
         final long[] value = new long[1];
-        BenchDevice.copyToHost(Pointer.to(value), arrays.get(word), Long.BYTES);
+        BenchDevice.copyToHost(Pointer.to(value), region(word), Long.BYTES);
         return value[0];
     }
 
-    /** Returns what is in use, after the work launched so far. */
-    Storage.Usage usage() {
+    @Override
+    public int[] ints(final int word, final int count) {
+        final int[] values = new int[count];
+        BenchDevice.copyToHost(Pointer.to(values), region(word), (long) count * Integer.BYTES);
+        return values;
+    }
+
+    @Override
+    public Storage.Usage usage() {
         device.stopwatch().synchronize();
         return storage.usage();
     }
 
-    /** Adds up the times of lists in {@code times} from now on; null to stop. */
-    void timeLists(final @Nullable PartTimes times) {
-        listTimes = times;
+    @Override
+    public double microseconds(final Runnable work) {
+        return device.stopwatch().microseconds(work);
+    }
+
+    @Override
+    public double microsecondsOfLists(final Runnable work) {
+        try (PartTimes times = new PartTimes(device.stopwatch().stream())) {
+            listTimes = times;
+            work.run();
+            return times.microseconds();
+        } finally {
+            listTimes = null;
+        }
     }
 
     @Override
@@ -120,8 +133,8 @@ final class DeviceStage implements Stage, AutoCloseable {
         }
     }
 
-    /** Destroys all objects of all types. */
-    void endAll() {
+    @Override
+    public void endAll() {
         types.forEach(type -> forEach(type.name(), "end" + type.name()));
         device.stopwatch().synchronize();
     }
@@ -131,13 +144,6 @@ final class DeviceStage implements Stage, AutoCloseable {
                 .filter(i -> types.get(i).name().equals(type))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("type=" + type + " must be one of " + types));
-    }
-
-    /** Returns what an array holds, after all work launched before. */
-    static int[] ints(final Region region) {
-        final int[] values = new int[(int) (region.sizeBytes() / Integer.BYTES)];
-        BenchDevice.copyToHost(Pointer.to(values), region, region.sizeBytes());
-        return values;
     }
 
     @Override

@@ -2,22 +2,27 @@ package io.outboard.bench.kernels.programs.simulation;
 
 import io.outboard.bench.cli.report.JsonLine;
 import io.outboard.bench.kernels.programs.ObjectType;
-import io.outboard.bench.kernels.programs.PartTimes;
 import io.outboard.bench.kernels.programs.Program;
 import io.outboard.bench.kernels.programs.ProgramCase;
 import io.outboard.bench.kernels.programs.RequestRuns;
 import io.outboard.bench.kernels.programs.Storage;
 import io.outboard.bench.kernels.programs.Store;
 import io.outboard.bench.kernels.worker.BenchDevice;
-import io.outboard.core.Region;
 import io.outboard.cuda.kernels.DeviceAllocator;
 import io.outboard.cuda.kernels.KernelModule;
 import io.outboard.cuda.kernels.internal.TextResource;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
@@ -36,6 +41,8 @@ public final class SimulationProgram implements Program {
     private static final int PRECISION = 64;
 
     private static final long LEAST_HEAP = 64 << 10;
+    /** A peer may hang when memory is used up. */
+    private static final int PEER_SECONDS = 60;
 
     private final Simulation simulation;
     /**
@@ -43,6 +50,9 @@ public final class SimulationProgram implements Program {
      * the next run.
      */
     private final Map<String, KernelModule> modules = new HashMap<>();
+
+    /** The programs of peers, by their resources. */
+    private final Map<String, Path> programs = new HashMap<>();
 
     private final Map<String, Simulation.Reference> references = new HashMap<>();
 
@@ -57,7 +67,11 @@ public final class SimulationProgram implements Program {
 
     @Override
     public List<Store> stores() {
-        return simulation.stores();
+        // Peers are there where bench/peers.sh has made them.
+        return Stream.concat(
+                        simulation.stores().stream(),
+                        Store.peers().stream().filter(peer -> Program.class.getResource(peer.resource(name())) != null))
+                .toList();
     }
 
     @Override
@@ -117,11 +131,11 @@ public final class SimulationProgram implements Program {
         final double[] lists = new double[RUNS];
         JsonLine result = work.json();
         for (int run = 0; run < RUNS; run++) {
-            try (DeviceStage stage = stage(work, size, device)) {
+            try (TimedStage stage = stage(work, size, device)) {
                 if (!simulation.start(stage, size)) {
                     return noRoom(work);
                 }
-                totals[run] = device.stopwatch().microseconds(() -> steps(stage, 1, work.steps()));
+                totals[run] = stage.microseconds(() -> steps(stage, 1, work.steps()));
                 if (stage.refused() != 0) {
                     return refused(work, stage);
                 }
@@ -143,15 +157,11 @@ public final class SimulationProgram implements Program {
 
     /** Returns the time of all lists of a run, in microseconds. */
     private double listsOf(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
-        try (DeviceStage stage = stage(work, size, device);
-                PartTimes times = new PartTimes(device.stopwatch().stream())) {
+        try (TimedStage stage = stage(work, size, device)) {
             if (!simulation.start(stage, size)) {
                 return Double.NaN;
             }
-            stage.timeLists(times);
-            steps(stage, 1, work.steps());
-            final double microseconds = times.microseconds();
-            stage.timeLists(null);
+            final double microseconds = stage.microsecondsOfLists(() -> steps(stage, 1, work.steps()));
             stage.endAll();
             return microseconds;
         }
@@ -162,11 +172,11 @@ public final class SimulationProgram implements Program {
     }
 
     /** Returns the result of a run in which objects weren't made, which isn't compared with the CPU's. */
-    private static JsonLine refused(final ProgramCase work, final DeviceStage stage) {
+    private static JsonLine refused(final ProgramCase work, final TimedStage stage) {
         return ended(work.json().put("status", "refused").put("message", "no room for objects of later steps"), stage);
     }
 
-    private void steps(final DeviceStage stage, final int first, final int last) {
+    private void steps(final TimedStage stage, final int first, final int last) {
         for (int step = first; step <= last; step++) {
             simulation.step(stage, step);
         }
@@ -174,7 +184,7 @@ public final class SimulationProgram implements Program {
 
     /** Returns the result of a run, and what is left when all objects have been destroyed. */
     private JsonLine checked(
-            final JsonLine json, final ProgramCase work, final Simulation.Size size, final DeviceStage stage) {
+            final JsonLine json, final ProgramCase work, final Simulation.Size size, final TimedStage stage) {
         final Simulation.Reference reference = reference(size, work.steps());
         final int[] expected = reference.picture();
         final int[] actual = drawn(stage, size);
@@ -198,7 +208,7 @@ public final class SimulationProgram implements Program {
         return ended(json, stage);
     }
 
-    private static JsonLine ended(final JsonLine json, final DeviceStage stage) {
+    private static JsonLine ended(final JsonLine json, final TimedStage stage) {
         stage.endAll();
         final Storage.Usage empty = stage.usage();
         return json.put("refused", stage.refused())
@@ -207,10 +217,11 @@ public final class SimulationProgram implements Program {
                 .put("leaked", Storage.Usage.known(empty.objects()));
     }
 
-    private int[] drawn(final DeviceStage stage, final Simulation.Size size) {
-        final Region picture = stage.picture(simulation.pictureLength(size));
+    private int[] drawn(final TimedStage stage, final Simulation.Size size) {
+        final int length = simulation.pictureLength(size);
+        stage.array(Stage.PICTURE, (long) length * Integer.BYTES);
         simulation.draw(stage);
-        return DeviceStage.ints(picture);
+        return stage.ints(Stage.PICTURE, length);
     }
 
     /** Finds the least heap with which no object is refused. */
@@ -255,20 +266,19 @@ public final class SimulationProgram implements Program {
 
     private boolean isEnough(
             final ProgramCase work, final Simulation.Size size, final long heapBytes, final BenchDevice device) {
-        final KernelModule module = module(work.store());
-        final List<ObjectType> types = simulation.types(size);
-        final Storage storage;
-        try {
-            storage = Storage.of(device, work.store(), types, heapBytes);
-        } catch (final IllegalArgumentException e) {
-            return false; // There is no room for a block.
-        }
-        try (DeviceStage stage = new DeviceStage(device, module, storage, types)) {
+        try (TimedStage stage = stage(work, size, heapBytes, device)) {
             if (!simulation.start(stage, size)) {
                 return false;
             }
             steps(stage, 1, work.steps());
             return stage.refused() == 0;
+        } catch (final IllegalArgumentException e) {
+            return false; // There is no room for a block.
+        } catch (final IllegalStateException e) {
+            if (work.store().isPeer()) {
+                return false; // As in the paper: an application may crash when memory is used up.
+            }
+            throw e;
         }
     }
 
@@ -278,7 +288,7 @@ public final class SimulationProgram implements Program {
      * 256 x 256 cells, 20 minutes for all; the timed runs show that the steps are the same.
      */
     private JsonLine endurance(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
-        try (DeviceStage stage = stage(work, size, device)) {
+        try (TimedStage stage = stage(work, size, device)) {
             if (!simulation.start(stage, size)) {
                 return noRoom(work);
             }
@@ -302,10 +312,35 @@ public final class SimulationProgram implements Program {
         }
     }
 
-    private DeviceStage stage(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
-        final KernelModule module = module(work.store());
+    private TimedStage stage(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
+        return stage(work, size, work.heapBytes(), device);
+    }
+
+    private TimedStage stage(
+            final ProgramCase work, final Simulation.Size size, final long heapBytes, final BenchDevice device) {
         final List<ObjectType> types = simulation.types(size);
-        return new DeviceStage(device, module, Storage.of(device, work.store(), types, work.heapBytes()), types);
+        if (work.store().isPeer()) {
+            final Path program = programs.computeIfAbsent(work.store().resource(name()), SimulationProgram::extracted);
+            return new ProcessStage(
+                    List.of(program.toString(), String.valueOf(device.number())), types, heapBytes, PEER_SECONDS);
+        }
+        final KernelModule module = module(work.store());
+        return new DeviceStage(device, module, Storage.of(device, work.store(), types, heapBytes), types);
+    }
+
+    /** Returns a copy of a program that is a resource, to be run. */
+    private static Path extracted(final String resource) {
+        try (InputStream from = Program.class.getResourceAsStream(resource)) {
+            final Path copy = Files.createTempFile("outboard", resource);
+            copy.toFile().deleteOnExit();
+            Files.copy(Objects.requireNonNull(from, resource), copy, StandardCopyOption.REPLACE_EXISTING);
+            if (!copy.toFile().setExecutable(true)) {
+                throw new IOException(copy + " can't be made executable");
+            }
+            return copy;
+        } catch (final IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private KernelModule module(final Store store) {

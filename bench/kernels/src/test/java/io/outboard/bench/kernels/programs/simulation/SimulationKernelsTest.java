@@ -71,7 +71,7 @@ class SimulationKernelsTest {
         final Simulation.Reference reference = simulation.reference(size);
         final List<String> options = new ArrayList<>(List.of(program.options()));
         options.add(store);
-        try (HostStage stage =
+        try (ProcessStage stage =
                 HostStage.start(folder, program.source(), program.store(), options, simulation.types(size), HEAP)) {
             simulation.start(stage, size);
             for (int step = 1; step <= STEPS; step++) {
@@ -88,7 +88,7 @@ class SimulationKernelsTest {
         }
     }
 
-    private static int[] picture(final Simulation simulation, final HostStage stage, final Simulation.Size size) {
+    private static int[] picture(final Simulation simulation, final ProcessStage stage, final Simulation.Size size) {
         final int length = simulation.pictureLength(size);
         stage.array(Stage.PICTURE, (long) length * Integer.BYTES);
         simulation.draw(stage);
