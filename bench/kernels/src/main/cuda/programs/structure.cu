@@ -31,7 +31,7 @@ struct Spring : Fields<Id, Id, u32, float, float, float, float> {
 
 using Plate = Store<Node, Spring>;
 
-constexpr float DIAGONAL = 1.41421356f;
+constexpr float DIAGONAL = 1.4142135f;
 constexpr float STRETCH = 1.06f;        // of the plate at first
 constexpr float LEAST_STRETCH = 1.02f;  // that the weakest spring bears, and how much more the strongest one does
 constexpr float MORE_STRETCH = 0.1f;

@@ -83,7 +83,7 @@ public final class Structure implements Simulation {
     @Override
     public long objectsIn(final int... picture) {
         return IntStream.range(0, picture.length / NUMBERS_A_NODE)
-                .map(node -> Integer.bitCount(picture[NUMBERS_A_NODE * node + 2] & ((1 << 1 + DIRECTIONS) - 1)))
+                .map(node -> Integer.bitCount(picture[NUMBERS_A_NODE * node + 2] & ((1 << (1 + DIRECTIONS)) - 1)))
                 .sum();
     }
 

@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 final class StructureReference implements Simulation.Reference {
 
     private static final int SPRINGS_AT = 16;
-    private static final float DIAGONAL = 1.41421356f;
+    private static final float DIAGONAL = 1.4142135f;
     private static final float STRETCH = 1.06f;
     private static final float LEAST_STRETCH = 1.02f;
     private static final float MORE_STRETCH = 0.1f;
@@ -49,8 +49,9 @@ final class StructureReference implements Simulation.Reference {
         forceX = new float[holds.length];
         forceY = new float[holds.length];
         for (int node = 0; node < nodes; node++) {
+            final int row = node / columns;
             x[node] = node % columns * STRETCH;
-            y[node] = node / columns * STRETCH;
+            y[node] = row * STRETCH;
         }
         for (int spring = 0; spring < holds.length; spring++) {
             final int column = spring / DIRECTIONS % columns + columnsTo(spring % DIRECTIONS);
@@ -180,8 +181,8 @@ final class StructureReference implements Simulation.Reference {
                 int seen = 1;
                 for (int direction = 0; direction < DIRECTIONS; direction++) {
                     final int before = before(node, direction);
-                    seen += holds[node * DIRECTIONS + direction] ? (1 << 1 + direction) + (1 << SPRINGS_AT) : 0;
-                    seen += before >= 0 && holds[before] ? 1 << 1 + DIRECTIONS + direction : 0;
+                    seen += holds[node * DIRECTIONS + direction] ? (1 << (1 + direction)) + (1 << SPRINGS_AT) : 0;
+                    seen += before >= 0 && holds[before] ? 1 << (1 + DIRECTIONS + direction) : 0;
                 }
                 picture[Structure.NUMBERS_A_NODE * node] = Float.floatToRawIntBits(x[node]);
                 picture[Structure.NUMBERS_A_NODE * node + 1] = Float.floatToRawIntBits(y[node]);

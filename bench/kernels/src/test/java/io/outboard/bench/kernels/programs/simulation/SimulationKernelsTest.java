@@ -32,7 +32,7 @@ class SimulationKernelsTest {
     /**
      * A program is a simulation of a small size, the name of its source, and the name that the source gives its store.
      */
-    record Program(Simulation simulation, int number, String source, String store, String... options) {
+    record Program(Simulation simulation, int number, String source, String store, List<String> options) {
 
         @Override
         public String toString() {
@@ -41,14 +41,14 @@ class SimulationKernelsTest {
     }
 
     private static final List<Program> PROGRAMS = List.of(
-            new Program(new Wator(), 24, "wator", "Sea"),
-            new Program(new Traffic(), 4, "traffic", "City"),
-            new Program(new Life(false), 24, "life", "World"),
-            new Program(new Life(true), 32, "life", "World", "-DOUTBOARD_GENERATIONS"),
-            new Program(new Bodies(false), 64, "nbody", "Space"),
-            new Program(new Bodies(true), 256, "collision", "Space"),
-            new Program(new Structure(), 32, "structure", "Plate"),
-            new Program(new Sugarscape(), 24, "sugarscape", "Land"));
+            new Program(new Wator(), 24, "wator", "Sea", List.of()),
+            new Program(new Traffic(), 4, "traffic", "City", List.of()),
+            new Program(new Life(false), 24, "life", "World", List.of()),
+            new Program(new Life(true), 32, "life", "World", List.of("-DOUTBOARD_GENERATIONS")),
+            new Program(new Bodies(false), 64, "nbody", "Space", List.of()),
+            new Program(new Bodies(true), 256, "collision", "Space", List.of()),
+            new Program(new Structure(), 32, "structure", "Plate", List.of()),
+            new Program(new Sugarscape(), 24, "sugarscape", "Land", List.of()));
 
     /** All programs over objects of a heap and in arrays of fields, and some over the other kinds of stores. */
     static Stream<Arguments> runs() {
@@ -69,7 +69,7 @@ class SimulationKernelsTest {
         final Simulation simulation = program.simulation();
         final Simulation.Size size = new Simulation.Size("small", program.number(), STEPS, HEAP);
         final Simulation.Reference reference = simulation.reference(size);
-        final List<String> options = new ArrayList<>(List.of(program.options()));
+        final List<String> options = new ArrayList<>(program.options());
         options.add(store);
         try (ProcessStage stage =
                 HostStage.start(folder, program.source(), program.store(), options, simulation.types(size), HEAP)) {

@@ -51,7 +51,7 @@ class StructureReferenceTest {
             final int node = waiting.pop();
             for (int bit = 0; bit < AWAY.length; bit++) {
                 final int other = node + AWAY[bit];
-                if ((picture[3 * node + 2] >> 1 + bit & 1) != 0 && !joined[other]) {
+                if ((picture[3 * node + 2] >> (1 + bit) & 1) != 0 && !joined[other]) {
                     joined[other] = true;
                     waiting.push(other);
                 }
