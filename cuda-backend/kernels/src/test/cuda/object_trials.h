@@ -12,9 +12,9 @@ namespace outboard {
 
 // As the host makes it.
 template <class... Types>
-ObjectPlan planOf() {
+ObjectPlan planOf(MakeOrder order = NEAR_FIRST) {
     using Layout = detail::ObjectLayout<Types...>;
-    return {Layout::number(), Layout::COUNT, Layout::blockBytes(), {ObjectHeap<Types...>::template SLOTS<Types>...}};
+    return {Layout::number(), Layout::COUNT, Layout::blockBytes(), {ObjectHeap<Types...>::template SLOTS<Types>...}, order};
 }
 
 // Whether that is what numbers say: the number of the layout, the bytes of a block, and the slots of each type.

@@ -16,7 +16,10 @@
 //   contested  There is room in active blocks that are far away alone, and enough for all.
 //   stranded   Others change the type of a block that a thread takes away, each time before it does.
 //   crowded    All of more than 4096 blocks are full but for a few, on both sides of words' borders, which several threads use.
+//   order    There is room in active blocks that are far away, and free blocks are near: the order decides which are taken.
 //   tops     A heap of a third of a million blocks is filled and emptied, and then crowded. No trial of many: one is enough.
+//
+// Seeds have the three orders in turns, by which a make takes free blocks (MakeOrder).
 //
 // Each with weak- before it, too: loads may read what has been overwritten, where nothing that was acquired says otherwise.
 //
@@ -62,8 +65,12 @@ static_assert(Sea::OFFSET<Fish, 3> >= Sea::OFFSET<Fish, 2> + 4 * SLOTS[1], "arra
 
 Objects* makeHeap(u64 bytes) {
     static unsigned char* const mapping = reserved(MOST_BYTES);
-    Objects* const objects = makeObjects(mapping, bytes, 1 + chance.below(3), planOf<Cell, Fish, Shark, Egg, Pod, Whale>());
+    const MakeOrder order = static_cast<MakeOrder>(seed % 3);
+    Objects* const objects = makeObjects(mapping, bytes, 1 + chance.below(3), planOf<Cell, Fish, Shark, Egg, Pod, Whale>(order));
     require(objects->blocks != 0, "no room for a block");
+    for (u32 type = 0; type < TYPES; ++type) {
+        require(objects->type[type].few == (order == PAPER || SLOTS[type] < 16 ? 1 : SLOTS[type] / 8), "room that makes a block active");
+    }
     return objects;
 }
 
@@ -506,6 +513,38 @@ class Trial {
         destroyAll();
     }
 
+    // Free blocks are near all warps, in the warps' own words or in others. As many active ones as threads want are far away, so that
+    // threads get into each other's way.
+    void order() {
+        const bool isNearFirst = seed % 3 == NEAR_FIRST;
+        const u32 firstFree = seed % 2 == 0 ? 0 : 1280;
+        const u32 calls = 6;
+        u32 room = calls * threads;
+        alone([&] {
+            for (const Thing& pod : makeAll(4)) {
+                const u32 block = pod.id / 64;
+                const bool isActive = block > 64 * 64 + 10 && pod.id % 64 == 0 && room != 0;
+                room -= isActive;
+                if (isActive || (block >= firstFree && block < 2000)) {
+                    destroy(pod);
+                } else {
+                    kept[0].push_back(pod);
+                }
+            }
+        });
+        require(room == 0, "blocks beyond the first 4096");
+        std::fill(objects->recent, objects->recent + static_cast<u64>(objects->places) * TYPES, RecentBlock{});
+        const size_t used = blocks.size();
+        together(threads, [&](u32 i) {
+            for (u32 call = 0; call < calls; ++call) {
+                kept[i].push_back(make(4));
+            }
+        });
+        require(isNearFirst == (blocks.size() > used), "a free block is taken though others are active, or isn't though it is near");
+        requireConsistent();
+        destroyAll();
+    }
+
     // Blocks on both sides of the borders of words, and a few others, are all that isn't full.
     void crowded() {
         std::set<u32> open = {0, objects->blocks - 1};
@@ -592,7 +631,7 @@ void run(const std::string& name) {
     const std::string scenario = fibers.weak ? name.substr(5) : name;
     const u64 bytes = scenario == "tops" ? 180 * MIB
             : scenario == "aba" || scenario == "stranded" ? ONE_BLOCK
-            : scenario == "contested" || scenario == "crowded" ? 5 * MIB / 2
+            : scenario == "contested" || scenario == "crowded" || scenario == "order" ? 5 * MIB / 2
             : scenario == "turns" && chance.below(2) == 0 ? 8 * KIB + chance.below(8 * KIB)
             : scenario != "roomy" && chance.below(4) == 0 ? 12 * KIB + chance.below(16 * KIB)
                                                           : 24 * KIB + chance.below(60 * KIB);
@@ -617,6 +656,8 @@ void run(const std::string& name) {
         trial.crowded();
     } else if (scenario == "contested") {
         trial.contested();
+    } else if (scenario == "order") {
+        trial.order();
     } else if (scenario == "tops") {
         trial.tops();
     } else {

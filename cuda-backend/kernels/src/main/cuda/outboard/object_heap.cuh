@@ -36,13 +36,15 @@
 //
 // make        tries the recent block (the first time: its neighbour's), then an active one near, then takes a free one near,
 //             which gets its type and is made known as active and allocated; then the same near the recent block; then any
-//             active one, any free one, and at last any scant one.
+//             active one, any free one, and at last any scant one. By another order (MakeOrder) no free one is taken while an
+//             active one is in sight.
 // destroy     sets the object's bit in slots. Who makes the word whole takes it away by one compare-and-swap, after which nobody
 //             finds anything in it, and gives it back. Who makes it active, or no longer so, turns its bit over, whoever it is
 //             (bitmap.cuh); the same with scant.
 //
 // Deviation from the paper, where each block with room is active: where objects come and go, most blocks have a slot or two
-// free, and warps fight for each. What stays free by this is an eighth at most, and is used when there is nothing else.
+// free, and warps fight for each. What stays free by this is an eighth at most, and is used when there is nothing else. With
+// PAPER's order it is as in the paper.
 //
 // Where the paper rests on luck, and what is done here instead:
 // - A block may be given back and get another type between a look at `active` and the claim of a slot in it. The paper
@@ -88,6 +90,13 @@ constexpr u32 MOST_OBJECT_TYPES = 16;
 constexpr u32 NO_OBJECT = ~0u;
 constexpr u32 LAYOUT_OBJECTS = 0x0B7EC7;
 
+// When a make takes a free block.
+enum MakeOrder : u32 {
+    NEAR_FIRST,    // if no active block is near
+    ACTIVE_FIRST,  // if there is no active block, or others were faster at as many as there are blocks
+    PAPER          // the same; and each block with room is active (Springer 2019, algorithm 1)
+};
+
 // Of a warp's place and a type. A sector of the L2 cache has two. In words of 32 bits, as they are read.
 struct alignas(16) RecentBlock {
     u32 block;
@@ -122,7 +131,7 @@ struct alignas(32) Objects {
     u32 tops;  // words at the top of each bitmap
     u32 multiprocessors;
     u32 places;  // of warps
-    u32 unused;
+    MakeOrder order;
     unsigned char* data;
     u64* slots;
     u64* visits;
@@ -146,7 +155,8 @@ constexpr u32 PLACES_PER_MULTIPROCESSOR = 64;
 // active; its type's next object may be made there, and the end of the last one there gives it back (objects.cpp: stranded).
 constexpr u32 CHANGES = 3;
 
-// Of blocks with room that others were faster at: after so many a free one is taken, and the next one is looked for anywhere.
+// Of blocks with room that others were faster at: after so many a free one is taken (NEAR_FIRST), and the next one is looked for
+// anywhere.
 constexpr u32 FRUITLESS = 3;
 
 // So often a warp looks for what its neighbour makes first: some times as long as that takes.
@@ -360,9 +370,10 @@ OUTBOARD_SELDOM inline Claim claimBeside(const Objects* objects, u32 type, u32 c
 // Slots of any block: near a place, or if there are none, anywhere. By one thread.
 OUTBOARD_SELDOM inline Claim claimAnywhere(const Objects* objects, u32 type, u32 count, u32 place) {
     const ObjectType& mine = objects->type[type];
-    bool isNear = true;
+    const bool isNearFirst = objects->order == NEAR_FIRST;
+    bool isNear = isNearFirst;
     for (u32 tries = 0; tries < objects->blocks + TRIES_MORE; ++tries) {
-        const bool isTurn = tries % (FRUITLESS + 1) == FRUITLESS;
+        const bool isTurn = isNearFirst ? tries % (FRUITLESS + 1) == FRUITLESS : tries >= objects->blocks;
         u32 room = NO_BIT;
         u32 fresh = NO_BIT;
         if (isNear) {
@@ -429,7 +440,7 @@ OUTBOARD_DEVICE u32 makeObject(const Objects* objects, u32 type) {
             claim = claimSlots(objects, type, block, group.size(), seen);
             seen = 0;
         }
-        if (claim.slots == 0 && free != 0) {
+        if (claim.slots == 0 && free != 0 && objects->order == NEAR_FIRST) {
             claim = claimFree(objects, type, first + nextBit(free, place), group.size());
         }
         // Where there was room the last time: what is near the warp's place may be full for long.
@@ -483,45 +494,6 @@ OUTBOARD_DEVICE void destroyObject(const Objects* objects, u32 type, u32 object)
     // Whoever returns knows that it is done, by another thread or not.
     group.sync();
 }
-
-}  // namespace detail
-
-// Stands for a type and all that extend it, where an object or a do-all isn't of exactly one.
-template <class Base>
-struct Any {};
-
-namespace detail {
-
-// What a type stands for where Any may stand: what each object is at least.
-template <class Type>
-struct Asked {
-    using Least = Type;
-    static constexpr bool IS_ANY = false;
-};
-
-template <class Base>
-struct Asked<Any<Base>> {
-    using Least = Base;
-    static constexpr bool IS_ANY = true;
-};
-
-// Whether an object of exactly a type is what is asked for.
-template <class Exact, class Type>
-constexpr bool IS = false;
-
-template <class Exact>
-constexpr bool IS<Exact, Exact> = true;
-
-template <class Exact, class Base>
-constexpr bool IS<Exact, Any<Base>> = DERIVES<Exact, Base>;
-
-template <bool>
-struct If {};
-
-template <>
-struct If<true> {
-    using Type = void;
-};
 
 }  // namespace detail
 

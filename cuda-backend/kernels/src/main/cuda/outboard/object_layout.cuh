@@ -69,6 +69,10 @@ struct Extends : Fields<> {
     using OutboardBase = Base;
 };
 
+// Stands for a type and all that extend it, where an object or a do-all isn't of exactly one.
+template <class Base>
+struct Any {};
+
 namespace detail {
 
 constexpr u32 SLOT_LOG2 = 6;
@@ -172,6 +176,37 @@ constexpr bool DERIVES<Type, Type> = true;
 
 template <class Base>
 constexpr bool DERIVES<void, Base> = false;
+
+// What a type stands for where Any may stand: what each object is at least.
+template <class Type>
+struct Asked {
+    using Least = Type;
+    static constexpr bool IS_ANY = false;
+};
+
+template <class Base>
+struct Asked<Any<Base>> {
+    using Least = Base;
+    static constexpr bool IS_ANY = true;
+};
+
+// Whether an object of exactly a type is what is asked for.
+template <class Exact, class Type>
+constexpr bool IS = false;
+
+template <class Exact>
+constexpr bool IS<Exact, Exact> = true;
+
+template <class Exact, class Base>
+constexpr bool IS<Exact, Any<Base>> = DERIVES<Exact, Base>;
+
+template <bool>
+struct If {};
+
+template <>
+struct If<true> {
+    using Type = void;
+};
 
 // The functions that have the names of a type's fields. Object, which derives from it, has them by numbers.
 template <class Type, class Object, class Base = typename BaseOf<Type>::Base>

@@ -13,6 +13,7 @@ struct ObjectPlan {
     u32 typeCount;
     u32 blockBytes;
     u32 slots[MOST_OBJECT_TYPES];  // of a block of each type
+    MakeOrder order = NEAR_FIRST;
 };
 
 // As many as objects' numbers can tell apart, but for that of none.
@@ -74,10 +75,11 @@ OUTBOARD_DEVICE u64 placeObjects(Objects* objects, u32 blocks) {
     objects->number = plan.number;
     objects->blockBytes = plan.blockBytes;
     objects->multiprocessors = multiprocessors;
+    objects->order = plan.order;
     for (u32 i = 0; i < plan.typeCount; ++i) {
         objects->type[i].slots = detail::lowBits(plan.slots[i]);
         objects->type[i].count = plan.slots[i];
-        objects->type[i].few = plan.slots[i] < 16 ? 1 : plan.slots[i] / 8;
+        objects->type[i].few = plan.slots[i] < 16 || plan.order == PAPER ? 1 : plan.slots[i] / 8;
     }
     const u64 end = reinterpret_cast<u64>(objects) + bytes;
     if (detail::placeObjects(objects, 0) > end) {

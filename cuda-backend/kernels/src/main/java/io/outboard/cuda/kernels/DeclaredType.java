@@ -18,7 +18,7 @@ record DeclaredType(
 
     /** Answers whether the type is another one, or extends it, or a type that does. */
     boolean derivesFrom(final DeclaredType other) {
-        return this == other || (base != null && base.derivesFrom(other));
+        return equals(other) || (base != null && base.derivesFrom(other));
     }
 
     /** Answers the type's last base, and what extends one another from there to the type itself. */

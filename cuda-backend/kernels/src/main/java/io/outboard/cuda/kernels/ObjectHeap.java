@@ -55,12 +55,14 @@ public final class ObjectHeap implements AutoCloseable {
 
     private final HeapSpace space;
     private final ObjectLayout layout;
+    private final MakeOrder order;
     /** The content of {@code outboard::Objects}. Launches read the buffer, so it lies outside of the Java heap. */
     private final ByteBuffer control = ByteBuffer.allocateDirect(CONTROL_BYTES).order(ByteOrder.nativeOrder());
 
-    private ObjectHeap(final HeapSpace space, final ObjectLayout layout) {
+    private ObjectHeap(final HeapSpace space, final ObjectLayout layout, final MakeOrder order) {
         this.space = space;
         this.layout = layout;
+        this.order = order;
     }
 
     /**
@@ -90,7 +92,7 @@ public final class ObjectHeap implements AutoCloseable {
     static ObjectHeap build(final KernelDriver driver, final ObjectHeapBuilder builder, final ObjectLayout layout) {
         final HeapSpace space = new HeapSpace(
                 driver, builder.pool, builder.address, builder.sizeBytes, ObjectHeapBuilder.ALIGNMENT_BYTES);
-        final ObjectHeap heap = new ObjectHeap(space, layout);
+        final ObjectHeap heap = new ObjectHeap(space, layout, builder.order);
         try {
             heap.start();
             return heap;
@@ -180,7 +182,7 @@ public final class ObjectHeap implements AutoCloseable {
         final int index = layout.indexOf(type);
         final int number = layout.fieldOf(index, field);
         final int block = blockOf(id);
-        final int slot = id & (1 << SLOT_BITS) - 1;
+        final int slot = id & ((1 << SLOT_BITS) - 1);
         if (slot >= layout.slots().get(index)) {
             throw new IllegalArgumentException("id=" + Integer.toUnsignedString(id) + " must be of one of the "
                     + layout.slots().get(index) + " places of a block of " + type);
@@ -209,7 +211,7 @@ public final class ObjectHeap implements AutoCloseable {
             final long address = control.getLong(TYPES_AT) + (block & -Long.BYTES);
             CudaFailures.check("cuMemcpyDtoH", space.driver().kernels().copyToHost(eight, address));
         }
-        final int type = (int) (eight[0] >>> block % Long.BYTES * Byte.SIZE) & 0xFF;
+        final int type = (int) (eight[0] >>> (block % Long.BYTES * Byte.SIZE)) & 0xFF;
         return layout.types().get(type).name();
     }
 
@@ -339,7 +341,7 @@ public final class ObjectHeap implements AutoCloseable {
                 1,
                 new CUstream(),
                 HeapSpace.words(
-                        Pointer.to(layout.plan()), space.address(), space.sizeBytes(), space.multiprocessors()));
+                        Pointer.to(layout.plan(order)), space.address(), space.sizeBytes(), space.multiprocessors()));
         space.copyControl(control);
         if (blocks() != 0) {
             space.launch("outboardObjectsClear", space.fullGrid(), HeapSpace.BLOCK_THREADS, space.address());

@@ -26,6 +26,7 @@ public final class ObjectHeapBuilder {
     final @Nullable Pool pool;
     final long address;
     final long sizeBytes;
+    MakeOrder order = MakeOrder.NEAR_FIRST;
     private final Map<String, DeclaredType> types = new LinkedHashMap<>();
 
     ObjectHeapBuilder(final @Nullable Pool pool, final long address, final long sizeBytes) {
@@ -114,6 +115,17 @@ public final class ObjectHeapBuilder {
         }
         return declare(new DeclaredType(
                 name, null, false, Arrays.stream(fieldBytes).boxed().toList(), List.of()));
+    }
+
+    /**
+     * Chooses when kernels that make objects take a free block.
+     *
+     * @param makeOrder the order; {@link MakeOrder#NEAR_FIRST} where none is chosen
+     * @return this builder
+     */
+    public ObjectHeapBuilder order(final MakeOrder makeOrder) {
+        order = Objects.requireNonNull(makeOrder, "makeOrder");
+        return this;
     }
 
     private DeclaredType baseOf(final String name) {

@@ -22,9 +22,10 @@ record ObjectLayout(
         List<DeclaredType> declared, List<DeclaredType> types, int blockBytes, List<Integer> slots, long number) {
 
     /** The number of bytes of the structure {@code outboard::ObjectPlan}. */
-    private static final int PLAN_BYTES = 80;
+    private static final int PLAN_BYTES = 88;
 
     private static final int PLAN_SLOTS_AT = 16;
+    private static final int PLAN_ORDER_AT = 80;
     private static final int MOST_SLOTS = 64;
     private static final int ARRAY_ALIGNMENT = 32;
     private static final int BLOCK_ALIGNMENT = 128;
@@ -73,9 +74,9 @@ record ObjectLayout(
     }
 
     /** Makes the plan for the kernel that formats a heap. */
-    ByteBuffer plan() {
+    ByteBuffer plan(final MakeOrder order) {
         final ByteBuffer plan = ByteBuffer.allocateDirect(PLAN_BYTES).order(ByteOrder.nativeOrder());
-        plan.putLong(0, number).putInt(8, types.size()).putInt(12, blockBytes);
+        plan.putLong(0, number).putInt(8, types.size()).putInt(12, blockBytes).putInt(PLAN_ORDER_AT, order.number);
         for (int i = 0; i < slots.size(); i++) {
             plan.putInt(PLAN_SLOTS_AT + Integer.BYTES * i, slots.get(i));
         }

@@ -16,6 +16,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * This class tests objects that kernels make, visit and destroy ({@code object-threads.cu}). The twin without a GPU is
@@ -45,7 +47,11 @@ class ObjectHeapGpuTest {
         succeed(JCudaDriver.cuMemAlloc(counts, (long) COUNTS * Long.BYTES));
         succeed(JCudaDriver.cuMemsetD8(counts, (byte) 0, (long) COUNTS * Long.BYTES));
         module = KernelModule.load("object-threads", GpuProgram.text("object-threads.ptx.gz"));
-        heap = ObjectHeap.over(DevicePointers.address(memory), HEAP_BYTES)
+        heap = sea().build();
+    }
+
+    private ObjectHeapBuilder sea() {
+        return ObjectHeap.over(DevicePointers.address(memory), HEAP_BYTES)
                 .type("Fish", field("number", 8), field("part", 4), field("mix", 4))
                 .type(
                         "Shark",
@@ -53,8 +59,7 @@ class ObjectHeapGpuTest {
                         field("real", 8),
                         field("low", 1),
                         field("number", 8),
-                        field("inverse", 8))
-                .build();
+                        field("inverse", 8));
     }
 
     @AfterEach
@@ -156,8 +161,11 @@ class ObjectHeapGpuTest {
     }
 
     /** The heap is full most of the time, so that blocks change their types. */
-    @Test
-    void shouldKeepCountWhileObjectsComeAndGo() {
+    @ParameterizedTest
+    @EnumSource(MakeOrder.class)
+    void shouldKeepCountWhileObjectsComeAndGo(final MakeOrder order) {
+        heap.close();
+        heap = sea().order(order).build();
         long alive = make(200_000, 1).made();
         int fullRounds = 0;
         for (int round = 0; round < 200; round++) {

@@ -15,7 +15,9 @@ import io.outboard.cuda.internal.memory.StreamCaptures;
 import io.outboard.cuda.kernels.internal.DevicePtx;
 import io.outboard.cuda.kernels.internal.KernelDriver;
 import io.outboard.pool.Pool;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -137,6 +139,26 @@ class ObjectHeapTest {
             assertEquals(0.5, statistics.types().get(0).fill());
             assertEquals(usedBefore, cuda.usedBytes(0));
         }
+    }
+
+    /** The places are those of {@code outboard::ObjectPlan}. */
+    @Test
+    void shouldTellKernelsTheOrder() {
+        final ObjectLayout layout = sea().layout();
+        final List<Integer> orders = new ArrayList<>();
+
+        for (final MakeOrder order : MakeOrder.values()) {
+            final ByteBuffer plan = layout.plan(order);
+            assertEquals(88, plan.capacity());
+            assertEquals(layout.number(), plan.getLong(0));
+            assertEquals(
+                    List.of(2, 768, 64, 40),
+                    IntStream.of(8, 12, 16, 20).mapToObj(plan::getInt).toList());
+            orders.add(plan.getInt(80));
+        }
+        assertEquals(List.of(0, 1, 2), orders);
+        assertEquals(MakeOrder.NEAR_FIRST, sea().order);
+        assertEquals(MakeOrder.PAPER, sea().order(MakeOrder.PAPER).order);
     }
 
     /** Each call of the driver that makes the heap may fail. */
