@@ -13,12 +13,14 @@ namespace outboard {
 //     struct Shark : outboard::Extends<Animal> { OUTBOARD_FIELDS((u32, hunger)) };
 //
 // An object has a function of each name, which returns a reference to the field: shark.x() += 1. A C++ type with a comma needs
-// an alias. The enumeration makes it an error to name a field twice, or like a function that all objects have.
+// an alias. The enumeration makes it an error to name a field twice, or like a function that all objects have. Names are what a
+// template has, since nvcc warns of another function that a program without an ObjectHeap doesn't call.
 #define OUTBOARD_FIELDS(list)                                                                                          \
     using OutboardFields = outboard::detail::FieldsAfter<void OUTBOARD_LAST(OUTBOARD_TYPES_A list)>;                   \
     struct OutboardNumber {                                                                                            \
         enum : int { id = -1, get = -1, is = -1, as = -1, OUTBOARD_LAST(OUTBOARD_NUMBERS_A list) };                    \
     };                                                                                                                 \
+    template <class = void>                                                                                            \
     static constexpr const char* outboardNames() {                                                                     \
         return OUTBOARD_LAST(OUTBOARD_NAMES_A list);                                                                   \
     }                                                                                                                  \
