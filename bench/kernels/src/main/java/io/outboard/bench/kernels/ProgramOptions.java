@@ -2,11 +2,13 @@ package io.outboard.bench.kernels;
 
 import io.outboard.bench.cli.common.WrongUseException;
 import io.outboard.bench.kernels.programs.ProgramCase;
+import io.outboard.bench.kernels.programs.Store;
 import io.outboard.bench.kernels.programs.catalogue.Programs;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
 
@@ -14,6 +16,7 @@ import picocli.CommandLine.ParseResult;
 final class ProgramOptions {
 
     private static final String ALL = "all";
+    private static final List<String> ORDERS = List.of("near", "active", "paper");
 
     /** The options that choose cases and allocators of the tests, and how long tests last. */
     private static final List<String> OPTIONS_OF_TESTS = List.of(
@@ -69,12 +72,23 @@ final class ProgramOptions {
                             + " without a fault, three times. Default: all that a program has.")
     private List<String> modes = List.of();
 
+    @Option(
+            names = "--order",
+            paramLabel = "near,active,paper",
+            split = ",",
+            description =
+                    "With --program: when an ObjectHeap takes a free block for a new object. near: if no block with room"
+                            + " is near. active: if the heap has none of which an eighth is free. paper: if it has none with"
+                            + " room, as in the paper. More than one: cases with each. Default: near.")
+    private List<String> orders = List.of();
+
     /** Returns whether the user asked for programs. */
     boolean areChosen() {
         if (programs.isEmpty()) {
             checkAbsent("--store", stores);
             checkAbsent("--size", sizes);
             checkAbsent("--mode", modes);
+            checkAbsent("--order", orders);
         }
         return !programs.isEmpty();
     }
@@ -106,6 +120,7 @@ final class ProgramOptions {
                             .map(each -> each.name().toLowerCase(Locale.ROOT))
                             .toList());
         }
+        orders.forEach(order -> checkOneOf("--order", order, ORDERS));
         final List<String> names = programs.equals(List.of(ALL)) ? Programs.names() : programs;
         names.forEach(name -> checkOneOf("--program", name, Programs.names()));
         final List<ProgramCase> all = names.stream()
@@ -118,12 +133,20 @@ final class ProgramOptions {
                 .filter(work -> sizes.isEmpty() || sizes.contains(work.size()))
                 .filter(work ->
                         modes.isEmpty() || modes.contains(work.mode().name().toLowerCase(Locale.ROOT)))
+                .flatMap(this::ordered)
                 .toList();
         if (cases.isEmpty()) {
             throw new WrongUseException("--program=" + String.join(",", programs)
                     + " must have a case with that --store, --size and --mode together");
         }
         return cases;
+    }
+
+    /** Returns a case with each order, if it has a heap of objects. */
+    private Stream<ProgramCase> ordered(final ProgramCase work) {
+        return orders.isEmpty() || !work.store().isObjectHeap()
+                ? Stream.of(work)
+                : orders.stream().map(order -> work.with(Store.ordered(order)));
     }
 
     private static void checkAllOf(

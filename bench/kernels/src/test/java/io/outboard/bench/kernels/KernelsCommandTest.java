@@ -64,6 +64,7 @@ class KernelsCommandTest {
                 "--store     | Gallatin  | --store=Gallatin must be one of: ObjectHeap,",
                 "--size      | 7x7       | --size=7x7 must be one of: 256x256, 2048x2048",
                 "--mode      | slow      | --mode=slow must be one of: time, memory, largest, long",
+                "--order     | far       | --order=far must be one of: near, active, paper",
                 "--mode      | long      | --program=life must have a case with that --store, --size and --mode together",
                 "--threads   | T1024     | --threads=T1024 must stand without --program",
                 "--allocator | CMalloc   | --allocator=CMalloc must stand without --program",
@@ -82,6 +83,17 @@ class KernelsCommandTest {
 
         assertEquals(2, outcome.exitCode(), outcome.err());
         assertTrue(outcome.err().contains(message), outcome.err());
+    }
+
+    @Test
+    void shouldHaveCasesOfAnObjectHeapInEachOrder() {
+        final ProgramOptions options = CommandLine.populateCommand(
+                new ProgramOptions(), "--program=wator", "--store=ObjectHeap,BitMalloc", "--order=near,paper");
+
+        final List<String> stores =
+                options.cases(true).stream().map(work -> work.store().name()).toList();
+
+        assertEquals(List.of("ObjectHeap", "ObjectHeap-paper", "BitMalloc"), stores);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.outboard.bench.kernels.programs;
 
+import io.outboard.cuda.kernels.MakeOrder;
 import io.outboard.cuda.kernels.ObjectHeap;
 import io.outboard.cuda.kernels.ObjectHeapBuilder;
 import io.outboard.cuda.kernels.ObjectHeapStatistics;
@@ -15,10 +16,15 @@ final class HeapStorage implements Storage {
     private final ObjectHeap heap;
     private final CUstream stream;
 
-    HeapStorage(final List<ObjectType> types, final long memory, final long bytes, final CUstream stream) {
+    HeapStorage(
+            final List<ObjectType> types,
+            final long memory,
+            final long bytes,
+            final MakeOrder order,
+            final CUstream stream) {
         this.types = types;
         this.stream = stream;
-        final ObjectHeapBuilder builder = ObjectHeap.over(memory, bytes);
+        final ObjectHeapBuilder builder = ObjectHeap.over(memory, bytes).order(order);
         types.forEach(type -> builder.type(type.name(), type.fieldBytes(Integer.BYTES)));
         this.heap = builder.build();
     }

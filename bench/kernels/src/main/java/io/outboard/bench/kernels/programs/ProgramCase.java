@@ -48,6 +48,11 @@ public record ProgramCase(String program, Store store, String size, Mode mode, l
                 List.of(program, store.name(), size, mode.name(), String.valueOf(heapBytes), String.valueOf(steps)));
     }
 
+    /** Returns the same case with another store. */
+    public ProgramCase with(final Store other) {
+        return new ProgramCase(program, other, size, mode, heapBytes, steps);
+    }
+
     /** Reads a line of {@link #line}. */
     public static ProgramCase parse(final String line) {
         final String[] words = line.split(" ", -1);

@@ -78,7 +78,7 @@ final class RequestKernels implements AutoCloseable {
             module = resources.add(
                     KernelModule.load(resource, TextResource.read(Program.class, resource)), KernelModule::close);
             storage = resources.add(
-                    Storage.of(device, store, store.equals(Store.OBJECT_HEAP) ? THINGS : List.of(), work.heapBytes()),
+                    Storage.of(device, store, store.isObjectHeap() ? THINGS : List.of(), work.heapBytes()),
                     Storage::close);
             counts = resources.take(device, (long) COUNTS * Long.BYTES);
             storage.writeTo(parameter);

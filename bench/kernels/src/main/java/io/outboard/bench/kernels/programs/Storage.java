@@ -46,8 +46,9 @@ public interface Storage extends AutoCloseable {
      * @throws IllegalArgumentException if a heap can't be that small
      */
     static Storage of(final BenchDevice device, final Store store, final List<ObjectType> types, final long heapBytes) {
-        if (store.equals(Store.OBJECT_HEAP)) {
-            return new HeapStorage(types, device.heapMemory(heapBytes), heapBytes, device.stopwatch().stream());
+        if (store.isObjectHeap()) {
+            return new HeapStorage(
+                    types, device.heapMemory(heapBytes), heapBytes, store.order(), device.stopwatch().stream());
         }
         return store.equals(Store.BITMAP_ALLOC)
                 ? new BitmapStorage(device, types, heapBytes)

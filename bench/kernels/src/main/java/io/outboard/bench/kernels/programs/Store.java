@@ -1,8 +1,11 @@
 package io.outboard.bench.kernels.programs;
 
 import io.outboard.cuda.kernels.DeviceAllocator;
+import io.outboard.cuda.kernels.MakeOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -10,7 +13,7 @@ import java.util.stream.Stream;
  * A store is what a program's kernels were compiled with, that is, what its objects live in. Immutable.
  *
  * @param name as in the name of the resource: {@code ObjectHeap}, {@code Aos}, {@code Soa}; or an allocator's, and how
- *     it is used, such as {@code CFMMalloc-coalesced}
+ *     it is used, such as {@code CFMMalloc-coalesced}; or {@code ObjectHeap-} and an order that isn't the default
  */
 public record Store(String name) {
 
@@ -31,6 +34,9 @@ public record Store(String name) {
 
     /** The store of a counter that only advances, in memory that was set aside: the least that requests can cost. */
     static final Store BUMP = new Store("Bump");
+
+    private static final Map<String, MakeOrder> ORDERS =
+            Map.of("", MakeOrder.NEAR_FIRST, "-active", MakeOrder.ACTIVE_FIRST, "-paper", MakeOrder.PAPER);
 
     private static final String COALESCED = "-coalesced";
     private static final String BUFFERED = "-buffered";
@@ -92,13 +98,32 @@ public record Store(String name) {
     /** Returns the allocator; empty if there is none. */
     public Optional<DeviceAllocator> allocator() {
         final boolean isNone =
-                isPeer() || List.of(OBJECT_HEAP, BITMAP_ALLOC, AOS, SOA, BUMP).contains(this);
+                isObjectHeap() || isPeer() || List.of(BITMAP_ALLOC, AOS, SOA, BUMP).contains(this);
         return isNone ? Optional.empty() : Optional.of(DeviceAllocator.named(name.replaceAll("-.*", "")));
     }
 
     /** Returns whether objects are structures that are known by pointers to them. */
     public boolean hasPointers() {
         return equals(BITMAP_ALLOC) || allocator().isPresent();
+    }
+
+    /** Returns whether the store is a heap of objects, whatever its order. */
+    public boolean isObjectHeap() {
+        return name.startsWith(OBJECT_HEAP.name);
+    }
+
+    /** Returns the order of a heap of objects. */
+    MakeOrder order() {
+        return Objects.requireNonNull(ORDERS.get(name.substring(OBJECT_HEAP.name.length())), name);
+    }
+
+    /**
+     * Returns a heap of objects with another order.
+     *
+     * @param order near, active or paper
+     */
+    public static Store ordered(final String order) {
+        return order.equals("near") ? OBJECT_HEAP : new Store(OBJECT_HEAP.name + "-" + order);
     }
 
     /** Returns whether the allocator is CUDA's own, maybe behind another. */
@@ -124,6 +149,6 @@ public record Store(String name) {
      * run.
      */
     public String resource(final String program) {
-        return program + "-" + name + (isPeer() ? "" : ".ptx.gz");
+        return program + "-" + (isObjectHeap() ? OBJECT_HEAP.name : name) + (isPeer() ? "" : ".ptx.gz");
     }
 }

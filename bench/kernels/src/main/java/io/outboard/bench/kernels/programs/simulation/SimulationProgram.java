@@ -201,7 +201,7 @@ public final class SimulationProgram implements Program {
                 .put("liveBytes", live)
                 .put("heldBytes", Storage.Usage.known(full.heldBytes()))
                 .put("mismatches", mismatches);
-        if (work.store().equals(Store.OBJECT_HEAP)) {
+        if (work.store().isObjectHeap()) {
             json.put("miscounted", Math.abs(full.objects() - objects));
             json.put("picture", simulation.png(size, actual));
         }
@@ -227,7 +227,7 @@ public final class SimulationProgram implements Program {
     /** Finds the least heap with which no object is refused. */
     private JsonLine memory(final ProgramCase work, final Simulation.Size size, final BenchDevice device) {
         final Simulation.Reference reference = simulation.reference(size);
-        final int idBytes = work.store().equals(Store.OBJECT_HEAP) ? Integer.BYTES : Long.BYTES;
+        final int idBytes = work.store().isObjectHeap() ? Integer.BYTES : Long.BYTES;
         long peak = 0;
         for (int step = 0; step <= work.steps(); step++) {
             if (step > 0) {

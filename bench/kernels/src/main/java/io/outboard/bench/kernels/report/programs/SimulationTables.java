@@ -159,8 +159,9 @@ final class SimulationTables {
         List.of("steps", "objects", "held", "checksum").forEach(heading -> table.column("", heading));
         for (final ProgramResult result : shown) {
             final boolean differs = shown.stream().anyMatch(result::contradicts);
+            final String order = result.store().replace(OBJECT_HEAP, "");
             table.row(
-                    Html.escape(name(result)),
+                    Html.escape(name(result) + order),
                     List.of(
                             new HtmlTable.Cell(result.number("steps"), Units.count(result.number("steps"))),
                             new HtmlTable.Cell(result.number("objects"), Units.count(result.number("objects"))),

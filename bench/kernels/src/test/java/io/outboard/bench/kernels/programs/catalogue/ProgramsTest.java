@@ -84,6 +84,21 @@ class ProgramsTest {
         }
     }
 
+    /** Orders have the same kernels, and names of their own in results. */
+    @Test
+    void shouldRunAnObjectHeapInEachOrder() {
+        final ProgramCase near = Programs.cases("wator", true).get(0);
+        final ProgramCase paper = near.with(Store.ordered("paper"));
+
+        assertEquals(near, paper.with(Store.ordered("near")));
+        assertEquals(paper, ProgramCase.parse(paper.line()));
+        assertEquals("ObjectHeap paper", paper.store().label());
+        assertEquals(near.resource(), paper.resource());
+        assertTrue(paper.store().isObjectHeap());
+        assertTrue(paper.store().allocator().isEmpty());
+        assertFalse(Store.AOS.isObjectHeap());
+    }
+
     static List<Simulation> simulations() {
         return List.of(
                 new Wator(),
