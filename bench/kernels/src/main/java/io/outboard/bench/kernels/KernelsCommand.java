@@ -5,9 +5,7 @@ import io.outboard.bench.cli.common.WrongUseException;
 import io.outboard.bench.cli.device.DeviceProbe;
 import io.outboard.bench.kernels.programs.ProgramCase;
 import io.outboard.bench.kernels.report.KernelResult;
-import io.outboard.bench.kernels.report.KernelsSection;
 import io.outboard.bench.kernels.report.programs.ProgramResult;
-import io.outboard.bench.kernels.report.programs.ProgramsSection;
 import io.outboard.cuda.CudaDevice;
 import io.outboard.cuda.CudaMemorySource;
 import io.outboard.cuda.driver.CudaUnavailableException;
@@ -141,6 +139,6 @@ final class KernelsCommand implements Callable<Integer> {
                     .toList();
             new KernelTables(results, gpu.toString()).print(out);
         }
-        output.writePage(List.of(KernelsSection.PART, ProgramsSection.PART), out);
+        output.writePage(new KernelsModule().pageParts(), out);
     }
 }

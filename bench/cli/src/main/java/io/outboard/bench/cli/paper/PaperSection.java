@@ -18,6 +18,8 @@ final class PaperSection implements Section {
     /** The file of a folder that has the values, one a line. */
     static final String FILE_NAME = "paper.jsonl";
 
+    static final String TITLE = "Tables, figures and claims of the paper";
+
     private final ResultFolder folder;
 
     PaperSection(final ResultFolder folder) {
@@ -30,15 +32,14 @@ final class PaperSection implements Section {
 
     @Override
     public String title() {
-        return "Tables, figures and claims of the paper";
+        return TITLE;
     }
 
     @Override
     public String html() throws IOException {
-        final List<JsonObject> lines = folder.results(FILE_NAME, JsonReader::read);
         final Map<String, PaperTable> tables = new LinkedHashMap<>();
         final Map<String, String> leftOut = new LinkedHashMap<>();
-        for (final JsonObject line : lines) {
+        for (final JsonObject line : folder.results(FILE_NAME, JsonReader::read)) {
             final String output = line.requiredText("output");
             if (line.text("leftOut").isEmpty()) {
                 tables.computeIfAbsent(output, key -> new PaperTable()).add(line);
@@ -46,6 +47,11 @@ final class PaperSection implements Section {
                 leftOut.put(output, line.text("leftOut"));
             }
         }
+        return html(tables, leftOut);
+    }
+
+    /** Shows outputs of all papers, each with its values or the reason why it has none. */
+    static String html(final Map<String, PaperTable> tables, final Map<String, String> leftOut) {
         final StringBuilder html = new StringBuilder();
         for (final Paper paper : Paper.all()) {
             final List<PaperOutput> outputs = paper.outputs().stream()

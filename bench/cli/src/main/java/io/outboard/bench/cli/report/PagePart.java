@@ -7,7 +7,7 @@ import java.util.function.Function;
  * A page part shows one file of results, if the folder has that file.
  *
  * @param fileName name of the file in the folder, which has one JSON object a line
- * @param sections makes the sections, in the order of the page; at least one
+ * @param sections makes the sections, in the order of the page; none if the file has nothing to show
  */
 public record PagePart(String fileName, Function<ResultFolder, List<Section>> sections) {
 
