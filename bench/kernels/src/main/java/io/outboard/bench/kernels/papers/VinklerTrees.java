@@ -68,6 +68,9 @@ final class VinklerTrees {
         final PaperTable table = new PaperTable();
         for (final String row : paper.rows()) {
             paper.columns().forEach(scene -> table.paper(row, scene, paperCell(paper, row, scene, reference)));
+            if (row.equals("deviation")) {
+                paper.columns().forEach(scene -> table.paper("greatest", scene, mostBytes(paper, scene)));
+            }
         }
         final List<ProgramResult> shown = results.read(ProgramsSection.FILE_NAME, ProgramResult::parse).stream()
                 .filter(result ->
@@ -100,10 +103,18 @@ final class VinklerTrees {
                 : Cells.factor((row.equals(HALLOC) ? 1 : value) / own);
     }
 
+    /** Returns the size of a request at which all others would be 0: the sum of all squares is no more. */
+    private static Cell mostBytes(final PublishedTable paper, final String scene) {
+        final double requests = paper.number("requests", scene) * THOUSAND;
+        final double bytes =
+                Math.sqrt(requests) * Math.hypot(paper.number("mean", scene), paper.number("deviation", scene));
+        return Cells.words("at most " + Cells.bytes(bytes).text());
+    }
+
     private static Cell property(final String row, final double value) {
         return switch (row) {
             case TRIANGLES, "requests" -> Cells.count(value);
-            case "mean", "deviation" -> Cells.bytes(value);
+            case "mean", "deviation", "greatest" -> Cells.bytes(value);
             default -> Cells.number(value);
         };
     }

@@ -166,23 +166,63 @@ class PapersTest {
 
     @Test
     void shouldCompareXMallocWithCudasAllocator() throws IOException {
-        workers("CudaMalloc", 1, 6000);
-        workers("CudaMalloc", 32, 960);
-        workers("CudaMalloc coalesced", 1, 6600);
-        workers("CudaMalloc coalesced", 32, 32);
-        workers("CudaMalloc buffered16", 1, 1100);
-        workers("CudaMalloc buffered16", 32, 24);
+        workers("CudaMalloc", "2 5", "T1M-1", 1, 0, 6000);
+        workers("CudaMalloc", "2 5 workers", "T1M-32", 32, 0, 960);
+        workers("XMalloc", "2 workers", "T1M-32", 32, 0, 24);
+        workers("XMalloc", "workers", "T10-32", 32, 0, 500);
+        workers("CudaMalloc coalesced", "5", "T1M-32", 32, 0, 32);
+        workers("CudaMalloc coalesced", "6", "T100k-1", 1, 0, 6600);
+        workers("XMalloc", "6 filled", "T100k-1", 1, 0, 1100);
+        workers("XMalloc", "6 filled", "T100k-32", 32, 0, 26);
+        workers("CudaMalloc", "filled", "T100k-32", 32, 0, 1040);
+        workers("CudaMalloc", "filled", "T100k-32-filled", 32, 131072, 7000);
+        workers("XMalloc", "filled", "T100k-32-filled", 32, 131072, 1000);
 
         final List<JsonObject> values = values("huang");
 
         assertValue(values, "huang/figure-2", "CudaMalloc", "32", 900, 960);
-        assertValue(values, "huang/figure-2", "CudaMalloc buffered16", "32", 24, 24);
-        assertValue(values, "huang/figure-5", "CudaMalloc coalesced", "1", Double.NaN, 6600);
-        assertValue(values, "huang/figure-6", "CudaMalloc coalesced", "32", Double.NaN, 32 * 32);
-        assertValue(values, "huang/claim-48-times", "CudaMalloc buffered16 over CudaMalloc", "32 a warp", 48, 40);
+        assertValue(values, "huang/figure-2", "XMalloc", "32", 24, 24);
+        assertValue(values, "huang/figure-2-workers", "XMalloc", "10", Double.NaN, 500);
+        assertValue(values, "huang/figure-5", "CudaMalloc coalesced", "32", Double.NaN, 32);
+        assertValue(values, "huang/figure-6", "XMalloc", "32", Double.NaN, 26 * 32);
+        assertValue(values, "huang/claim-48-times", "XMalloc over CudaMalloc", "32 a warp", 48, 40);
         assertValue(values, "huang/claim-coalescing", "CudaMalloc coalesced over CudaMalloc", "32 a warp", 50, 30);
-        assertValue(
-                values, "huang/claim-16-buffers", "CudaMalloc buffered16 over CudaMalloc coalesced", "1 a warp", 5, 6);
+        assertValue(values, "huang/claim-16-buffers", "XMalloc over CudaMalloc coalesced", "1 a warp", 5, 6);
+        assertValue(values, "huang/claim-filled-heap", "XMalloc over CudaMalloc", "32 a warp, filled", 6, 7);
+        assertValue(values, "huang/claim-filled-heap", "XMalloc over CudaMalloc", "32 a warp", Double.NaN, 40);
+    }
+
+    /** The root of 15 million requests' squares of 144.3 and 799.8 bytes. */
+    @Test
+    void shouldSayHowLargeThePapersGreatestRequestCanBe() throws IOException {
+        tree("CMalloc", "12.7M-20x", 12_700_000, 400);
+
+        final JsonObject most = value(values("vinkler"), "vinkler/table-4", "greatest", "Powerplant");
+
+        assertEquals("at most 3.00\u00A0MiB", most.text("paperText"));
+    }
+
+    /** Results of other commands are shown as far as they are a paper's, but not beside the paper's own values. */
+    @Test
+    void shouldShowOnOtherPagesWhatIsOfAPaper() throws IOException {
+        tree("AtomicMalloc", "20k-200x", 20_000, 2);
+        registers("Empty", "no", 14);
+        registers("CMalloc", "no", 28);
+        write(folder.resolve("this"), "This card");
+
+        assertEquals(
+                0, CommandRun.of("report", folder.resolve("this").toString()).exitCode());
+
+        final String page = Files.readString(folder.resolve("this").resolve("report.html"));
+        assertEquals(2, page.split("<h3>vinkler/table-1: ", -1).length, "once, though of two files");
+        assertTrue(page.contains("<h3>vinkler/table-3: "));
+        assertFalse(page.contains("huang/"), "nothing is of it");
+        Files.writeString(
+                folder.resolve("this").resolve("paper.jsonl"), "{\"output\":\"huang/figure-2\",\"leftOut\":\"x\"}\n");
+        assertEquals(
+                0, CommandRun.of("report", folder.resolve("this").toString()).exitCode());
+        final String own = Files.readString(folder.resolve("this").resolve("report.html"));
+        assertTrue(own.contains("<h3>huang/figure-2: ") && !own.contains("<h3>vinkler/table-1: "));
     }
 
     @Test
@@ -196,6 +236,7 @@ class PapersTest {
         step("nbody", "Aos", 210);
         step("nbody", "Soa", 70);
         programs.add(run("wator", "ObjectHeap", "8", "MEMORY", "ok", ",\"leastHeapOverLive\":1.25"));
+        programs.add(run("wator", "BitmapAlloc", "largest", "LARGEST", "ok", ",\"elements\":4000000"));
 
         final List<JsonObject> values = values("springer");
 
@@ -214,7 +255,12 @@ class PapersTest {
                         .number("ours"));
         assertEquals(
                 1.25,
-                value(values, "springer/figure-8", "wator 8", "ObjectHeap").number("ours"));
+                value(values, "springer/figure-8-least-heap", "wator 8", "ObjectHeap")
+                        .number("ours"));
+        assertEquals(
+                4e6,
+                value(values, "springer/figure-8", "wator largest", "BitmapAlloc")
+                        .number("ours"));
         assertEquals(
                 80_000,
                 value(values, "springer/figure-7-work", "life 8, 5 steps", "BitMalloc")
@@ -248,7 +294,7 @@ class PapersTest {
             assertEquals(
                     1,
                     cases.stream()
-                            .filter(work -> work.program().equals(program))
+                            .filter(work -> work.program().equals(program) && work.mode() == ProgramCase.Mode.TIME)
                             .map(ProgramCase::size)
                             .distinct()
                             .count(),
@@ -303,14 +349,23 @@ class PapersTest {
                 "kdtree", store, size, "TIME", "ok", ",\"triangles\":" + triangles + ",\"buildMs\":" + milliseconds));
     }
 
-    private void workers(final String store, final int lanes, final int ns) {
+    private void workers(
+            final String store,
+            final String figures,
+            final String size,
+            final int lanes,
+            final int blocksBefore,
+            final int ns) {
         programs.add(run(
                 "xmalloc",
                 store,
-                lanes + "-workers",
+                size,
                 "TIME",
                 "ok",
-                ",\"nsPerRequest\":" + ns + ",\"nsPerWarp\":" + ns * lanes));
+                ",\"figures\":\"" + figures + "\",\"workers\":"
+                        + size.replaceAll("^T|-.*", "").replace("M", "000000").replace("k", "000")
+                        + ",\"lanes\":" + lanes + ",\"blocksBefore\":" + blocksBefore + ",\"nsPerRequest\":" + ns
+                        + ",\"nsPerWarp\":" + ns * lanes));
     }
 
     private void step(final String program, final String store, final int microseconds) {

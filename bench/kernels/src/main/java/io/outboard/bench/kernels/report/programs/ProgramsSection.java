@@ -13,8 +13,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * The section shows programs whose kernels allocate: pictures of their results, times, memory, and the papers' figures
- * with our results.
+ * The section shows programs whose kernels allocate: pictures of their results, times and memory.
  */
 public final class ProgramsSection implements Section {
 
@@ -47,7 +46,6 @@ public final class ProgramsSection implements Section {
         return checks(results)
                 + pictures(results)
                 + new SimulationTables(results).html()
-                + new KdTreeTables(results).html()
                 + new RequestTables(results).html();
     }
 

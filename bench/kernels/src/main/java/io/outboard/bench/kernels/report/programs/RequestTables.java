@@ -10,7 +10,7 @@ import java.util.function.DoubleFunction;
 import java.util.function.Predicate;
 
 /**
- * The class makes the tables of requests alone: those of {@link XMallocTables}, arenas of warps, objects made and
+ * The class makes the tables of requests alone: blocks of XMalloc's kinds, arenas of warps, objects made and
  * destroyed.
  */
 final class RequestTables {
@@ -24,11 +24,11 @@ final class RequestTables {
     }
 
     String html() {
-        return new XMallocTables(results).html()
-                + part(
+        return part(
                         "Blocks of 256 bytes",
                         "10,240 threads allocate in one kernel and free in the next.",
-                        result -> XMallocTables.isOf(result, "blocks"),
+                        result -> result.program().equals("xmalloc")
+                                && result.size().contains("x"),
                         List.of("allocateUs", "freeUs"))
                 + part(
                         "Scratch memory of warps",

@@ -5,15 +5,12 @@ import io.outboard.bench.cli.report.HtmlTable;
 import io.outboard.bench.cli.report.Units;
 import io.outboard.bench.kernels.report.KernelComparison;
 import io.outboard.bench.kernels.report.KernelResult;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
-import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * The class makes the tables of programs in steps: figures 7 and 8 of Springer 2019 with our results, and runs of many
- * steps.
+ * The class makes the tables of programs in steps: running times in detail, and runs of many steps.
  */
 final class SimulationTables {
 
@@ -30,7 +27,7 @@ final class SimulationTables {
     String html() {
         return KernelComparison.part(
                         "Running time",
-                        "Figure 7 of Springer 2019: what a step takes, the lists of objects before each do-all apart (dark), by"
+                        "What a step takes, the lists of objects before each do-all apart (dark), by"
                                 + " what objects live in. Allocators stand behind plain structures and an array of pointers to"
                                 + " them for each type. Aos, Soa: arrays without an allocator, where objects are never made"
                                 + " later. Live: bytes of all fields; held: of the heap's blocks or chunks that are in use. CUDA's"
@@ -38,22 +35,6 @@ final class SimulationTables {
                                 + " figure has no numbers in its text: there ObjectHeap's model is ahead of every"
                                 + " allocator in every program.",
                         times())
-                + KernelComparison.part(
-                        "Space efficiency",
-                        "Figure 8 of Springer 2019: the least heap with which a hundred steps pass and no object is refused, to"
-                                + " a 64th, over the most bytes of fields that are live. Arrays of pointers lie beside the heap"
-                                + " and aren't counted.",
-                        byStore(
-                                "MEMORY",
-                                "Least heap over live bytes",
-                                result -> ratio(result.number("leastHeapOverLive"))))
-                + KernelComparison.part(
-                        "The largest problem",
-                        "Figure 8 in the paper's measure: the largest problem that each store can serve in the same heap, to a"
-                                + " 128th of a side or of a number of bodies: cells, places, nodes or bodies of which no object is"
-                                + " refused at the start and in the steps that follow. Bodies attract each other in all pairs, so"
-                                + " their heap is small. Arrays lie beside the heap, and may be as large.",
-                        byStore("LARGEST", "Largest problems in the same heap", SimulationTables::elements))
                 + KernelComparison.part(
                         "In the long run",
                         "Runs of many steps; all of a program must come to one checksum.",
@@ -130,29 +111,6 @@ final class SimulationTables {
                 + Html.escape(Units.time(result.number("stepUs") * NS_A_MICROSECOND)) + "</b></div>\n";
     }
 
-    /** Returns a table of a mode: a row for each program, a column for each store. */
-    private String byStore(final String mode, final String title, final Function<ProgramResult, HtmlTable.Cell> cell) {
-        final List<ProgramResult> shown = select(result -> result.mode().equals(mode));
-        final List<String> stores =
-                shown.stream().map(ProgramResult::store).distinct().toList();
-        final HtmlTable table = new HtmlTable(title, "Program");
-        stores.forEach(store -> table.column("", store));
-        for (final String name :
-                shown.stream().map(SimulationTables::name).distinct().toList()) {
-            final List<HtmlTable.Cell> cells = new ArrayList<>();
-            for (final String store : stores) {
-                cells.add(shown.stream()
-                        .filter(result ->
-                                name(result).equals(name) && result.store().equals(store))
-                        .map(cell)
-                        .findFirst()
-                        .orElse(ratio(Double.NaN)));
-            }
-            table.row(Html.escape(name), cells);
-        }
-        return shown.isEmpty() ? "" : table.html();
-    }
-
     private String endurance() {
         final List<ProgramResult> shown = select(result -> result.mode().equals("LONG"));
         final HtmlTable table = new HtmlTable("Long runs", "Program");
@@ -191,10 +149,6 @@ final class SimulationTables {
 
     private static HtmlTable.Cell bytes(final double bytes) {
         return new HtmlTable.Cell(bytes, Units.bytes(bytes));
-    }
-
-    private static HtmlTable.Cell elements(final ProgramResult result) {
-        return new HtmlTable.Cell(result.number("elements"), Units.count(result.number("elements")));
     }
 
     private static HtmlTable.Cell ratio(final double ratio) {
