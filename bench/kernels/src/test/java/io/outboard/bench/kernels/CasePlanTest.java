@@ -117,7 +117,8 @@ class CasePlanTest {
     /** An arena frees all that its warp has at once. */
     @Test
     void shouldTestArenasWhereOneThreadOfAWarpFreesAllThatItHas() {
-        final List<KernelCase> cases = usual(contenders());
+        final List<KernelCase> cases = new ArrayList<>(usual(contenders()));
+        cases.addAll(CasePlan.figures(contenders(), 5));
 
         for (final String arena : List.of("FDGMalloc", "WarpArena")) {
             final Set<String> names = names(cases, arena);

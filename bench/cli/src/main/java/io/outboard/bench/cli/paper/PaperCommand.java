@@ -59,6 +59,9 @@ public final class PaperCommand implements Callable<Integer> {
             description = "The GPU. Default: ${DEFAULT-VALUE}.")
     private String device = "auto";
 
+    @Option(names = "--whole", description = "Measure also what takes more than some minutes: the largest problems.")
+    private boolean whole;
+
     @Option(
             names = "--from",
             paramLabel = "DIR",
@@ -98,12 +101,8 @@ public final class PaperCommand implements Callable<Integer> {
         try {
             final OutputOptions here = output.out() == null ? output.within(folder) : output;
             here.write(PaperResults.ENVIRONMENT, Environment.json(probe.gpu, "") + "\n");
-            final List<String> faults = paper.measure(new PaperRun(here, device, probe.gpu));
-            show(
-                    paper,
-                    new PaperResults(folder, beside),
-                    probe.gpu == null ? "it needs a GPU: " + probe.reason : "nothing was measured for it",
-                    out);
+            final List<String> faults = paper.measure(new PaperRun(here, device, probe.gpu, whole));
+            show(paper, new PaperResults(folder, beside), reason(probe), out);
             faults.forEach(fault -> spec.commandLine().getErr().println("outboard: " + fault));
             return faults.isEmpty() ? 0 : 1;
         } finally {
@@ -146,6 +145,13 @@ public final class PaperCommand implements Callable<Integer> {
         } catch (final IllegalArgumentException e) {
             throw new WrongUseException(e);
         }
+    }
+
+    private String reason(final Probe probe) {
+        if (probe.gpu == null) {
+            return "it needs a GPU: " + probe.reason;
+        }
+        return whole ? "nothing was measured for it" : "it takes long: add --whole";
     }
 
     private void show(final Paper paper, final PaperResults results, final String reason, final PrintWriter out)

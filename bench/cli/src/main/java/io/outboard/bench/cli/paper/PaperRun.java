@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param output writes into the run's folder, which exists
  * @param device the user's choice: {@code auto}, {@code none} or a number
  * @param gpu the GPU, null without one
+ * @param whole whether to measure what takes more than a few minutes, too
  */
 public record PaperRun(
-        OutputOptions output, String device, @Nullable CudaDevice gpu) {}
+        OutputOptions output, String device, @Nullable CudaDevice gpu, boolean whole) {}

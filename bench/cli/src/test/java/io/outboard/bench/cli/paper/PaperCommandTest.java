@@ -33,7 +33,7 @@ class PaperCommandTest {
                 "environment.json",
                 "{\"jdk\":\"JDK of the run\",\"commit\":\"abc\",\"command\":\"./outboard paper bell\"}\n");
 
-        new BellPaper(40, 400).measure(new PaperRun(output, "none", null));
+        new BellPaper(40, 400).measure(new PaperRun(output, "none", null, false));
     }
 
     @Test

@@ -105,21 +105,28 @@ public final class SpringerPaper implements Paper {
 
     @Override
     public List<String> measure(final PaperRun run) throws IOException, InterruptedException {
-        return PaperCases.run(run, List.of(), cases());
+        return PaperCases.run(run, List.of(), cases(run.whole()));
     }
 
     /**
-     * Returns the cases of all programs that have objects in steps: times in the smallest size, and both measures of
-     * memory; long runs aren't the paper's.
+     * Returns the cases of all programs that have objects in steps; long runs aren't the paper's.
+     *
+     * @param whole whether to have all sizes, and the least heaps; else times of the smallest size and what else is the
+     *     paper's
      */
-    static List<ProgramCase> cases() {
+    static List<ProgramCase> cases(final boolean whole) {
         return Programs.names().stream()
                 .map(name -> Programs.cases(name, false))
                 .filter(cases -> cases.stream().anyMatch(work -> work.mode() == ProgramCase.Mode.MEMORY))
                 .flatMap(cases -> cases.stream()
                         .filter(work -> work.mode() != ProgramCase.Mode.LONG
-                                && (work.mode() != ProgramCase.Mode.TIME
-                                        || work.size().equals(cases.get(0).size()))))
+                                && (whole
+                                        || switch (work.mode()) {
+                                            case TIME ->
+                                                work.size().equals(cases.get(0).size());
+                                            case LARGEST -> true;
+                                            case MEMORY, LONG -> false;
+                                        })))
                 .toList();
     }
 

@@ -285,22 +285,33 @@ class PapersTest {
     }
 
     @Test
-    void shouldRunEachProgramInItsSmallestSize() {
-        final List<ProgramCase> cases = SpringerPaper.cases();
+    void shouldRunWhatTakesLongOnlyIfAskedTo() {
+        final List<ProgramCase> few = SpringerPaper.cases(false);
+        final List<ProgramCase> whole = SpringerPaper.cases(true);
 
-        assertTrue(cases.stream().anyMatch(work -> work.mode() == ProgramCase.Mode.MEMORY));
-        assertFalse(cases.stream().anyMatch(work -> work.mode() == ProgramCase.Mode.LONG));
+        assertTrue(few.stream().anyMatch(work -> work.mode() == ProgramCase.Mode.LARGEST));
+        assertFalse(few.stream().anyMatch(work -> work.mode() == ProgramCase.Mode.MEMORY));
+        assertTrue(whole.stream().anyMatch(work -> work.mode() == ProgramCase.Mode.MEMORY));
+        assertFalse(whole.stream().anyMatch(work -> work.mode() == ProgramCase.Mode.LONG));
         for (final String program : List.of("wator", "traffic", "life", "nbody", "collision")) {
-            assertEquals(
-                    1,
-                    cases.stream()
-                            .filter(work -> work.program().equals(program) && work.mode() == ProgramCase.Mode.TIME)
-                            .map(ProgramCase::size)
-                            .distinct()
-                            .count(),
-                    program);
+            assertEquals(1, timedSizes(few, program), program);
+            assertTrue(timedSizes(whole, program) > 1, program);
         }
-        assertFalse(cases.stream().anyMatch(work -> work.program().equals("kdtree")));
+        assertFalse(whole.stream().anyMatch(work -> work.program().equals("kdtree")));
+        assertTrue(
+                VinklerPaper.cases(false).stream().anyMatch(work -> work.size().equals("3.3M-20x")));
+        assertFalse(
+                VinklerPaper.cases(false).stream().anyMatch(work -> work.size().equals("12.7M-20x")));
+        assertTrue(
+                VinklerPaper.cases(true).stream().anyMatch(work -> work.size().equals("12.7M-20x")));
+    }
+
+    private static long timedSizes(final List<ProgramCase> cases, final String program) {
+        return cases.stream()
+                .filter(work -> work.program().equals(program) && work.mode() == ProgramCase.Mode.TIME)
+                .map(ProgramCase::size)
+                .distinct()
+                .count();
     }
 
     private static Paper paper(final String name) {
