@@ -144,7 +144,7 @@ outboard::Objects* heap;
 template <class... Types>
 outboard::ObjectPlan planOf(const Store<Types...>*) {
     using Layout = outboard::detail::ObjectLayout<Types...>;
-    return {Layout::number(), Layout::COUNT, Layout::blockBytes(), {outboard::ObjectHeap<Types...>::template SLOTS<Types>...}};
+    return {Layout::number(), Layout::COUNT, Layout::blockBytes(), {outboard::ObjectHeap<Types...>::template SLOTS<Types>...}, outboard::NEAR_FIRST};
 }
 
 void makeHeap(u64 bytes) {

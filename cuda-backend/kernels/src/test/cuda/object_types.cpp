@@ -28,13 +28,14 @@ namespace {
 template <u32 BYTES>
 using Bytes = std::array<unsigned char, BYTES>;
 
-// Thing is abstract, and so is Swimmer, which adds nothing. Rock adds nothing, either; its block has 64.
+// Thing is abstract, and so are Swimmer and Hunter, which add nothing. Rock adds nothing, either; its block has 64.
 struct Thing { OUTBOARD_FIELDS((u32, kind)(u64, mark)) };
 struct Rock : Extends<Thing> {};
 struct Animal : Extends<Thing> { OUTBOARD_FIELDS((float, x) (unsigned char, tail)) };
 struct Swimmer : Extends<Animal> {};
 struct Fish : Extends<Swimmer> { OUTBOARD_FIELDS((double, weight)) };
-struct Shark : Extends<Swimmer> {
+struct Hunter : Extends<Swimmer> {};
+struct Shark : Extends<Hunter> {
     OUTBOARD_FIELDS((Bytes<200>, teeth))
     static constexpr unsigned char TOOTH = 7;
 };
@@ -159,7 +160,11 @@ class Trial {
     }
 
     void look(u32 id, const Known& known) const {
+        if (!IS_ANIMAL[known.kind]) {
+            require(!sea.at<Any<Animal>>(id), "what is no animal is found as one");
+        }
         if (known.kind == CELL) {
+            require(!sea.at<Any<Thing>>(id), "a cell is found as a thing");
             return check(sea.at<Cell>(id), known);
         }
         const auto thing = sea.at<Any<Thing>>(id);
@@ -250,13 +255,14 @@ class Trial {
         const bool weak = fibers.weak;
         fibers.weak = false;  // a kernel of its own
         const u32 listers = 1 + chance.below(3 * lanesOfWarp);
-        for (u32 left = types; left != 0; left &= left - 1) {
-            const u32 type = lowestBit(left);
-            together(listers, [&](u32 i) {
-                listObjects(objects, type, i, listers);
-                endListing(objects, type, listers);
-            });
-        }
+        together(listers, [&](u32 i) {
+            for (u32 left = types; left != 0; left &= left - 1) {
+                listObjects(objects, lowestBit(left), i, listers);
+            }
+            for (u32 left = types; left != 0; left &= left - 1) {
+                endListing(objects, lowestBit(left), listers);
+            }
+        });
         fibers.weak = weak;
     }
 

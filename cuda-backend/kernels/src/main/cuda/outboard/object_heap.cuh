@@ -65,7 +65,7 @@
 // a word of 64 blocks, or of 64 such words. That is a few operations; it is long only if the thread is stopped there. And it may
 // miss a block that becomes free, active or scant between its looks at the three.
 //
-// By one kernel: one heap. Threads of a warp that come together make or destroy objects of the same heap and type.
+// By one kernel: one heap. Threads of a warp that come together make objects of the same type; they destroy those of any.
 //
 // Memory order, by the PTX memory model:
 // - `slots` is only changed by atomic read-modify-writes. Who destroys executes a fence before the OR; who makes does an
@@ -537,6 +537,10 @@ class ObjectHeap {
 
     static constexpr u32 NO_TYPE = ~0u;
 
+    // Whether any objects of the heap are what is asked for.
+    template <class Type>
+    static constexpr bool IS_HERE = (detail::IS<Types, Type> || ...);
+
   public:
     // How many objects of a type a block has.
     template <class Type>
@@ -664,13 +668,17 @@ class ObjectHeap {
         }
     }
 
-    // The object of an id: of exactly a type, as the caller knows; or with Any<Type>, as its block says.
+    // The object of an id: of exactly a type, as the caller knows; or with Any<Type>, as its block says, and none if that has objects
+    // of other types.
     template <class Type>
     OUTBOARD_DEVICE Object<Type> at(u32 id) const {
         const u32 block = id >> detail::SLOT_LOG2;
         const u32 slot = id & (detail::MOST_SLOTS - 1);
         if constexpr (detail::Asked<Type>::IS_ANY) {
-            return {dataOf(block), id, slot, id == NO_OBJECT ? NO_TYPE : detail::typeOf(objects, block)};
+            static_assert(IS_HERE<Type>, "a type of the heap's is one");
+            const u32 exact = id == NO_OBJECT ? NO_TYPE : detail::typeOf(objects, block);
+            const bool isOne = ((detail::IS<Types, Type> && exact == INDEX<Types>) || ...);
+            return isOne ? Object<Type>(dataOf(block), id, slot, exact) : Object<Type>(nullptr, NO_OBJECT, 0, NO_TYPE);
         } else {
             return inBlock<Type>(block, slot);
         }
@@ -695,6 +703,7 @@ class ObjectHeap {
     template <class Type, class Function>
     OUTBOARD_DEVICE void forEach(u64 thread, u64 threads, const Function& function) const {
         if constexpr (detail::Asked<Type>::IS_ANY) {
+            static_assert(IS_HERE<Type>, "a type of the heap's is one");
             (forEachIf<Types, Type>(thread, threads, function), ...);
         } else {
             const ObjectType& mine = objects->type[INDEX<Type>];
@@ -714,6 +723,7 @@ class ObjectHeap {
     template <class Type, class Function>
     OUTBOARD_DEVICE void visitAll(const Function& function) const {
         if constexpr (detail::Asked<Type>::IS_ANY) {
+            static_assert(IS_HERE<Type>, "a type of the heap's is one");
             (visitAllIf<Types, Type>(function), ...);
         } else {
             const ObjectType& mine = objects->type[INDEX<Type>];

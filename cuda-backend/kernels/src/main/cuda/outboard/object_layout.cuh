@@ -69,6 +69,9 @@ struct Fields {
 template <class Base>
 struct Extends : Fields<> {
     using OutboardBase = Base;
+    // Of each base another one, since no class may have the same base twice.
+    template <class Object, u32 FIRST>
+    struct OutboardAccessors {};
 };
 
 // Stands for a type and all that extend it, where an object or a do-all isn't of exactly one.

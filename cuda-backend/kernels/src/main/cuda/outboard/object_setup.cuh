@@ -123,7 +123,8 @@ OUTBOARD_DEVICE void listObjects(const Objects* objects, u32 type, u64 thread, u
     const u64 shares = (static_cast<u64>(objects->blocks) + SHARE - 1) / SHARE;
     for (u64 from = thread; from < shares; from += threads) {
         const u32 blocks = static_cast<u32>(mine.allocated[from / SHARES] >> (from % SHARES * SHARE)) & ((1u << SHARE) - 1);
-        const Group group(objects->misuses);
+        // Of each type others, since lanes may come to the next one before the rest.
+        const Group group(mine.listed);
         const u32 count = countOf(static_cast<u64>(blocks));
         const u32 before = group.sumOfLowerRanks(count);
         const u32 total = group.fromLast(before + count);

@@ -153,9 +153,10 @@ class ObjectHeapInterleavingsTest {
                 .subtype("Rock", "Thing")
                 .subtype("Animal", "Thing", field("x", 4), field("tail", 1))
                 .abstractSubtype("Swimmer", "Animal")
+                .abstractSubtype("Hunter", "Swimmer")
                 .subtype("Fish", "Swimmer", field("weight", 8))
                 .type("Cell", field("mark", 8), field("kind", 4), field("other", 8))
-                .subtype("Shark", "Swimmer", field("teeth", 200))
+                .subtype("Shark", "Hunter", field("teeth", 200))
                 .layout();
         final List<String> numbers = new ArrayList<>(List.of(numbers(layout)));
         for (int type = 0; type < layout.types().size(); type++) {

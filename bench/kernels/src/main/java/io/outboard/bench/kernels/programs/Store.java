@@ -97,8 +97,9 @@ public record Store(String name) {
 
     /** Returns the allocator; empty if there is none. */
     public Optional<DeviceAllocator> allocator() {
-        final boolean isNone =
-                isObjectHeap() || isPeer() || List.of(BITMAP_ALLOC, AOS, SOA, BUMP).contains(this);
+        final boolean isNone = isObjectHeap()
+                || isPeer()
+                || List.of(BITMAP_ALLOC, AOS, SOA, BUMP).contains(this);
         return isNone ? Optional.empty() : Optional.of(DeviceAllocator.named(name.replaceAll("-.*", "")));
     }
 
