@@ -273,13 +273,14 @@ void parts() {
         allocator.free(allocator.malloc(SIZES_OF_LANES[0]));
         require(fibers.accesses() == 0, "one who is alone counts parts");
     }});
+    unsigned char* handed = nullptr;  // from a thread to the next one that frees, maybe of the other warp
     together(2 * WARP_LANES, [&](u32 thread) {
         const u32 lane = thread % WARP_LANES;
         CountedParts<Asked> allocator{};
         for (u32 i = 0; i < 6; ++i) {
             const bool asksForMuch = chance.below(8) == 0;
             const size_t size = asksForMuch ? CountedParts<Asked>::LIMIT_BYTES + 1 + chance.below(100) : SIZES_OF_LANES[lane];
-            unsigned char* const mine = static_cast<unsigned char*>(allocator.malloc(size));
+            unsigned char* mine = static_cast<unsigned char*>(allocator.malloc(size));
             require(reinterpret_cast<uintptr_t>(mine) % 16 == 0, "a part isn't aligned");
             if (asksForMuch) {
                 require(Asked::blocks[mine - 16] == size + 16, "a large request isn't alone");
@@ -289,9 +290,11 @@ void parts() {
             std::memset(mine, static_cast<int>(thread), size);
             fibers.pause();
             require(std::all_of(mine, mine + size, [&](unsigned char each) { return each == thread; }), "parts overlap");
+            std::swap(mine, handed);
             allocator.free(mine);
         }
     });
+    alone([&] { CountedParts<Asked>{}.free(handed); });
     require(Asked::blocks.empty() && driverHeap.blocks == 0, "a block outlives its parts");
 }
 

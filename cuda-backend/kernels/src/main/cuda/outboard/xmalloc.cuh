@@ -91,7 +91,8 @@ OUTBOARD_DEVICE void* xmcMalloc(const Heap* heap, size_t bytes) {
     return XMalloc(heap).malloc(bytes);
 }
 
-// Gives back what xmcMalloc returned for the same heap; nothing for nullptr.
+// Gives back what xmcMalloc returned for the same heap; nothing for nullptr. What is freed twice isn't noticed, as in CUDA's own, and
+// may be handed out twice.
 OUTBOARD_DEVICE void xmcFree(const Heap* heap, void* pointer) {
     XMalloc(heap).free(pointer);
 }
