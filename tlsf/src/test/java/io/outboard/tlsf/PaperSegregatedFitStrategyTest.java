@@ -52,7 +52,10 @@ class PaperSegregatedFitStrategyTest {
         final long behindFirst = strategy.allocate(1);
         strategy.allocate(1);
         final long second = strategy.allocate(8);
-        strategy.allocate(46);
+        for (final int rest : new int[] {32, 8, 4, 2}) {
+            strategy.allocate(rest);
+        }
+        assertEquals(0, strategy.freeBytes());
         strategy.free(first);
         strategy.free(second);
         strategy.free(behindFirst);
