@@ -10,11 +10,11 @@
 
 namespace {
 
-// Of a body. A force is a whole number of 1 / SCALE; NUMBER tells bodies apart wherever they lie. TARGET is what it is to merge into,
-// SUITOR the lowest number of those that are to merge into it, MERGES whether it does.
-enum { X, Y, MASS, SPEED_X, SPEED_Y, FORCE_X, FORCE_Y, NUMBER, TARGET, SUITOR, MERGES };
-
-struct Body : Fields<float, float, float, float, float, s64, s64, u32, Id, u32, u32> {
+// A force is a whole number of 1 / SCALE; number tells bodies apart wherever they lie. target is what it is to merge into, suitor
+// the lowest number of those that are to merge into it, merges whether it does.
+struct Body {
+    OUTBOARD_FIELDS((float, x)(float, y)(float, mass)(float, speedX)(float, speedY)(s64, forceX)(s64, forceY)
+                    (u32, number)(Id, target)(u32, suitor)(u32, merges))
 #ifdef OUTBOARD_MERGING
     static constexpr bool ENDS = true;
 #else
@@ -58,35 +58,35 @@ __global__ void makeBodies(const __grid_constant__ Run run) {
             continue;
         }
         u32 state = seedOf(number);
-        body.get<X>() = unit(state);
-        body.get<Y>() = unit(state);
-        body.get<MASS>() = __fadd_rn(unit(state), 0.5f);
-        body.get<SPEED_X>() = __fmul_rn(__fadd_rn(unit(state), -0.5f), 0.1f);
-        body.get<SPEED_Y>() = __fmul_rn(__fadd_rn(unit(state), -0.5f), 0.1f);
-        body.get<FORCE_X>() = 0;
-        body.get<FORCE_Y>() = 0;
-        body.get<NUMBER>() = number;
-        body.get<TARGET>() = NONE;
+        body.x() = unit(state);
+        body.y() = unit(state);
+        body.mass() = __fadd_rn(unit(state), 0.5f);
+        body.speedX() = __fmul_rn(__fadd_rn(unit(state), -0.5f), 0.1f);
+        body.speedY() = __fmul_rn(__fadd_rn(unit(state), -0.5f), 0.1f);
+        body.forceX() = 0;
+        body.forceY() = 0;
+        body.number() = number;
+        body.target() = NONE;
     }
 }
 
 __global__ void attract(const __grid_constant__ Run run) {
     const Space space(run);
     space.forEach<Body>([&](auto body) {
-        const float x = body.template get<X>();
-        const float y = body.template get<Y>();
+        const float x = body.x();
+        const float y = body.y();
         s64 forceX = 0;
         s64 forceY = 0;
         space.visitAll<Body>([&](auto other) {
-            const float dx = __fadd_rn(other.template get<X>(), -x);
-            const float dy = __fadd_rn(other.template get<Y>(), -y);
+            const float dx = __fadd_rn(other.x(), -x);
+            const float dy = __fadd_rn(other.y(), -y);
             // Of itself it is 0.
-            const float force = pull(__fadd_rn(__fmul_rn(dx, dx), __fmul_rn(dy, dy)), other.template get<MASS>());
+            const float force = pull(__fadd_rn(__fmul_rn(dx, dx), __fmul_rn(dy, dy)), other.mass());
             forceX += whole(__fmul_rn(force, dx));
             forceY += whole(__fmul_rn(force, dy));
         });
-        body.template get<FORCE_X>() = forceX;
-        body.template get<FORCE_Y>() = forceY;
+        body.forceX() = forceX;
+        body.forceY() = forceY;
     });
 }
 
@@ -101,8 +101,8 @@ __global__ void advance(const __grid_constant__ Run run) {
         }
     };
     space.forEach<Body>([&](auto body) {
-        along(body.template get<X>(), body.template get<SPEED_X>(), body.template get<FORCE_X>());
-        along(body.template get<Y>(), body.template get<SPEED_Y>(), body.template get<FORCE_Y>());
+        along(body.x(), body.speedX(), body.forceX());
+        along(body.y(), body.speedY(), body.forceY());
     });
 }
 
@@ -113,24 +113,24 @@ __global__ void seek(const __grid_constant__ Run run) {
     const Space space(run);
     const float radius = __uint_as_float(static_cast<u32>(run.words[RADIUS]));
     space.forEach<Body>([&](auto body) {
-        const float x = body.template get<X>();
-        const float y = body.template get<Y>();
-        float mass = body.template get<MASS>();
-        u32 number = body.template get<NUMBER>();
+        const float x = body.x();
+        const float y = body.y();
+        float mass = body.mass();
+        u32 number = body.number();
         Id target = NONE;
         space.visitAll<Body>([&](auto other) {
-            const float dx = __fadd_rn(other.template get<X>(), -x);
-            const float dy = __fadd_rn(other.template get<Y>(), -y);
-            const float weight = other.template get<MASS>();
+            const float dx = __fadd_rn(other.x(), -x);
+            const float dy = __fadd_rn(other.y(), -y);
+            const float weight = other.mass();
             if (__fadd_rn(__fmul_rn(dx, dx), __fmul_rn(dy, dy)) < radius && weight >= mass
-                && (weight > mass || other.template get<NUMBER>() > number)) {
+                && (weight > mass || other.number() > number)) {
                 mass = weight;
-                number = other.template get<NUMBER>();
+                number = other.number();
                 target = other.id();
             }
         });
-        body.template get<TARGET>() = target;
-        body.template get<SUITOR>() = NOBODY;
+        body.target() = target;
+        body.suitor() = NOBODY;
     });
 }
 
@@ -138,9 +138,9 @@ __global__ void seek(const __grid_constant__ Run run) {
 __global__ void ask(const __grid_constant__ Run run) {
     const Space space(run);
     space.forEach<Body>([&](auto body) {
-        const Id target = body.template get<TARGET>();
+        const Id target = body.target();
         if (target != NONE) {
-            atomicMin(&space.at<Body>(target).template get<SUITOR>(), body.template get<NUMBER>());
+            atomicMin(&space.at<Body>(target).suitor(), body.number());
         }
     });
 }
@@ -148,32 +148,32 @@ __global__ void ask(const __grid_constant__ Run run) {
 __global__ void decide(const __grid_constant__ Run run) {
     const Space space(run);
     space.forEach<Body>([&](auto body) {
-        const Id id = body.template get<TARGET>();
+        const Id id = body.target();
         bool merges = false;
         if (id != NONE) {
             const auto target = space.at<Body>(id);
-            merges = target.template get<TARGET>() == NONE && target.template get<SUITOR>() == body.template get<NUMBER>();
+            merges = target.target() == NONE && target.suitor() == body.number();
         }
-        body.template get<MERGES>() = merges;
+        body.merges() = merges;
     });
 }
 
 __global__ void merge(const __grid_constant__ Run run) {
     const Space space(run);
     space.forEach<Body>([&](auto body) {
-        if (body.template get<MERGES>() == 0) {
+        if (body.merges() == 0) {
             return;
         }
-        const auto target = space.at<Body>(body.template get<TARGET>());
-        const float mine = body.template get<MASS>();
-        const float its = target.template get<MASS>();
+        const auto target = space.at<Body>(body.target());
+        const float mine = body.mass();
+        const float its = target.mass();
         const float sum = __fadd_rn(mine, its);
         const auto join = [&](float& own, float other) {
             own = __fdiv_rn(__fadd_rn(__fmul_rn(own, its), __fmul_rn(other, mine)), sum);
         };
-        join(target.template get<SPEED_X>(), body.template get<SPEED_X>());
-        join(target.template get<SPEED_Y>(), body.template get<SPEED_Y>());
-        target.template get<MASS>() = sum;
+        join(target.speedX(), body.speedX());
+        join(target.speedY(), body.speedY());
+        target.mass() = sum;
         space.destroy(body);
     });
 }
@@ -185,10 +185,10 @@ __global__ void draw(const __grid_constant__ Run run) {
     const Space space(run);
     u32* const picture = reinterpret_cast<u32*>(run.words[PICTURE]);
     space.forEach<Body>([&](auto body) {
-        u32* const mine = picture + 3 * body.template get<NUMBER>();
-        mine[0] = __float_as_uint(body.template get<X>());
-        mine[1] = __float_as_uint(body.template get<Y>());
-        mine[2] = __float_as_uint(body.template get<MASS>());
+        u32* const mine = picture + 3 * body.number();
+        mine[0] = __float_as_uint(body.x());
+        mine[1] = __float_as_uint(body.y());
+        mine[2] = __float_as_uint(body.mass());
     });
 }
 

@@ -10,17 +10,20 @@ namespace {
 enum Kind { EMPTY, CANDIDATE, ALIVE, OLD };
 enum Action { STAY, CHANGE, LEAVE };
 
-// Of both types. AGE: one that is new hasn't made its neighbours candidates yet; one that is grown up stays so while it has enough
+// Ages of what is alive. One that is new hasn't made its neighbours candidates yet; one that is grown up stays so while it has enough
 // neighbours; later ages count the steps since.
-enum { PLACE, ACTION, AGE };
 enum { NEW, GROWN_UP };
 
-struct Candidate : Fields<u32, u32> {
+struct Candidate {
+    OUTBOARD_FIELDS((u32, place)(u32, action))
     static constexpr bool ENDS = true;
+    static constexpr bool HAS_AGE = false;
 };
 
-struct Alive : Fields<u32, u32, u32> {
+struct Alive {
+    OUTBOARD_FIELDS((u32, place)(u32, action)(u32, age))
     static constexpr bool ENDS = true;
+    static constexpr bool HAS_AGE = true;
 };
 
 using World = Store<Candidate, Alive>;
@@ -101,10 +104,10 @@ __device__ void make(const Run& run, const World& world, u32 place) {
         count(run, REFUSED);
         return;
     }
-    made.template get<PLACE>() = place;
-    made.template get<ACTION>() = STAY;
-    if constexpr (outboard::detail::FieldsOf<Type>::COUNT > AGE) {
-        made.template get<AGE>() = NEW;
+    made.place() = place;
+    made.action() = STAY;
+    if constexpr (Type::HAS_AGE) {
+        made.age() = NEW;
     }
 }
 
@@ -130,10 +133,10 @@ __global__ void populate(const __grid_constant__ Run run) {
 __global__ OUTBOARD_MAKES void spread(const __grid_constant__ Run run) {
     const World world(run);
     world.forEach<Alive>([&](auto alive) {
-        const u32 mine = alive.template get<PLACE>();
-        if (alive.template get<ACTION>() == CHANGE) {
+        const u32 mine = alive.place();
+        if (alive.action() == CHANGE) {
             if constexpr (GROWS_OLD) {
-                const u32 age = ++alive.template get<AGE>();
+                const u32 age = ++alive.age();
                 if (age == GROWN_UP + 1) {
                     change(run, mine, ALIVE, OLD);
                 }
@@ -144,8 +147,8 @@ __global__ OUTBOARD_MAKES void spread(const __grid_constant__ Run run) {
             change(run, mine, GROWS_OLD ? OLD : ALIVE, CANDIDATE);
             world.destroy(alive);
             make<Candidate>(run, world, mine);
-        } else if (alive.template get<AGE>() == NEW) {
-            alive.template get<AGE>() = GROWN_UP;
+        } else if (alive.age() == NEW) {
+            alive.age() = GROWN_UP;
             // Apart, so that the threads of a warp make theirs together.
             for (u32 left = becomeCandidates(run, mine); left != 0; left &= left - 1) {
                 make<Candidate>(run, world, neighbour(run, mine, __ffs(static_cast<int>(left)) - 1));
@@ -157,25 +160,25 @@ __global__ OUTBOARD_MAKES void spread(const __grid_constant__ Run run) {
 __global__ void judgeCandidates(const __grid_constant__ Run run) {
     const World world(run);
     world.forEach<Candidate>([&](auto candidate) {
-        const u32 count = aliveAround(run, candidate.template get<PLACE>());
-        candidate.template get<ACTION>() = (BECOMES >> count & 1) != 0 ? CHANGE : count == 0 ? LEAVE : STAY;
+        const u32 count = aliveAround(run, candidate.place());
+        candidate.action() = (BECOMES >> count & 1) != 0 ? CHANGE : count == 0 ? LEAVE : STAY;
     });
 }
 
 __global__ void judgeAlive(const __grid_constant__ Run run) {
     const World world(run);
     world.forEach<Alive>([&](auto alive) {
-        const u32 count = aliveAround(run, alive.template get<PLACE>());
-        const bool isOld = GROWS_OLD && alive.template get<AGE>() > GROWN_UP;
-        alive.template get<ACTION>() = !isOld && (STAYS >> count & 1) != 0 ? STAY : CHANGE;
+        const u32 count = aliveAround(run, alive.place());
+        const bool isOld = GROWS_OLD && alive.age() > GROWN_UP;
+        alive.action() = !isOld && (STAYS >> count & 1) != 0 ? STAY : CHANGE;
     });
 }
 
 __global__ OUTBOARD_MAKES void changeCandidates(const __grid_constant__ Run run) {
     const World world(run);
     world.forEach<Candidate>([&](auto candidate) {
-        const u32 place = candidate.template get<PLACE>();
-        const u32 action = candidate.template get<ACTION>();
+        const u32 place = candidate.place();
+        const u32 action = candidate.action();
         if (action == STAY) {
             return;
         }
@@ -196,14 +199,14 @@ __global__ void draw(const __grid_constant__ Run run) {
 
 __global__ void drawCandidates(const __grid_constant__ Run run) {
     World(run).forEach<Candidate>([&](auto candidate) {
-        atomicAdd(reinterpret_cast<u32*>(run.words[PICTURE]) + candidate.template get<PLACE>(), 1u << 8);
+        atomicAdd(reinterpret_cast<u32*>(run.words[PICTURE]) + candidate.place(), 1u << 8);
     });
 }
 
 __global__ void drawAlive(const __grid_constant__ Run run) {
     World(run).forEach<Alive>([&](auto alive) {
-        atomicAdd(reinterpret_cast<u32*>(run.words[PICTURE]) + alive.template get<PLACE>(),
-                  1u << 16 | alive.template get<AGE>() << 17);
+        atomicAdd(reinterpret_cast<u32*>(run.words[PICTURE]) + alive.place(),
+                  1u << 16 | alive.age() << 17);
     });
 }
 

@@ -9,7 +9,10 @@
 
 namespace {
 
-struct Thing : outboard::Fields<u32, u32, u32, u32, u32, u32, u32, u32, u32, u32, u32, u32, u32, u32, u32, u32> {};
+struct Thing {
+    OUTBOARD_FIELDS((u32, f0)(u32, f1)(u32, f2)(u32, f3)(u32, f4)(u32, f5)(u32, f6)(u32, f7)(u32, f8)(u32, f9)
+                    (u32, f10)(u32, f11)(u32, f12)(u32, f13)(u32, f14)(u32, f15))
+};
 
 using Things = outboard::ObjectHeap<Thing>;
 constexpr u32 FIELDS = 16;

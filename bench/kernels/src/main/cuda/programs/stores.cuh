@@ -14,7 +14,7 @@
 //   const auto fish = sea.make<Fish>(place); // false if there was no room; `place` is a number that no other fish has, such as that
 //                                            // of the cell it is in: arrays have it there
 //   const auto same = sea.move(fish, place); // has another such number from now on, and another id, if it is in arrays
-//   fish.template get<ENERGY>() = 3;
+//   fish.energy() = 3;                       // a field that OUTBOARD_FIELDS declares
 //   sea.at<Fish>(fish.id());
 //   sea.destroy(fish);
 //   sea.forEach<Fish>([&](auto each) {});    // the parallel do-all: by all threads of a kernel
@@ -31,7 +31,6 @@
 #endif
 #include "outboard/object_heap.cuh"
 
-using outboard::Fields;
 using u32 = unsigned;
 using u64 = unsigned long long;
 using s64 = long long;
@@ -130,10 +129,10 @@ struct Structure {
 };
 
 template <u32 HEAD, class... Members>
-Structure<HEAD, Members...> structureOf(const Fields<Members...>*);
+Structure<HEAD, Members...> structureOf(outboard::Fields<Members...>);
 
 template <class Type, u32 HEAD>
-using StructureOf = decltype(structureOf<HEAD>(static_cast<const Type*>(nullptr)));
+using StructureOf = decltype(structureOf<HEAD>(typename outboard::detail::Declared<Type>::All()));
 
 template <class Type, u32 FIELD, u32 HEAD>
 constexpr u32 MEMBER_AT = StructureOf<Type, HEAD>::offsetOf(FIELD);
@@ -219,23 +218,23 @@ class Store {
 
   public:
     template <class Type>
-    class Object {
+    class Object : public outboard::detail::Accessors<Type, Object<Type>> {
         friend class Store;
-        unsigned char* structure;
+        unsigned char* structure_;
 
-        __device__ explicit Object(unsigned char* theStructure) : structure(theStructure) {}
+        __device__ explicit Object(unsigned char* theStructure) : structure_(theStructure) {}
 
-        __device__ u32& place() const { return *reinterpret_cast<u32*>(structure); }
+        __device__ u32& place_() const { return *reinterpret_cast<u32*>(structure_); }
 
       public:
-        __device__ Id id() const { return reinterpret_cast<Id>(structure); }
+        __device__ Id id() const { return reinterpret_cast<Id>(structure_); }
 
-        __device__ explicit operator bool() const { return structure != nullptr; }
+        __device__ explicit operator bool() const { return structure_ != nullptr; }
 
         template <u32 FIELD>
         __device__ auto& get() const {
             using Value = outboard::detail::FieldOf<Type, FIELD>;
-            return *reinterpret_cast<Value*>(structure + stores::MEMBER_AT<Type, FIELD, HEAD>);
+            return *reinterpret_cast<Value*>(structure_ + stores::MEMBER_AT<Type, FIELD, HEAD>);
         }
     };
 
@@ -255,7 +254,7 @@ class Store {
             if (place >= mine.capacity) {
                 __trap();
             }
-            made.place() = place;
+            made.place_() = place;
             reinterpret_cast<u64*>(mine.arrays[mine.index->which])[place] = made.id();
         }
         return made;
@@ -269,9 +268,9 @@ class Store {
     template <class Type>
     __device__ void destroy(const Object<Type>& object) const {
         const Table& mine = table<Type>();
-        reinterpret_cast<u64*>(mine.arrays[mine.index->which])[object.place()] = 0;
+        reinterpret_cast<u64*>(mine.arrays[mine.index->which])[object.place_()] = 0;
         stores::takeOne(&mine.index->holes);
-        allocator().free(object.structure);
+        allocator().free(object.structure_);
     }
 
     template <class Type, class Function>
@@ -355,26 +354,26 @@ class Store {
 
   public:
     template <class Type>
-    class Object {
+    class Object : public outboard::detail::Accessors<Type, Object<Type>> {
         friend class Store;
-        const Table* table;
-        Id number;
+        const Table* table_;
+        Id number_;
 
-        __device__ Object(const Table* theTable, Id theNumber) : table(theTable), number(theNumber) {}
+        __device__ Object(const Table* theTable, Id theNumber) : table_(theTable), number_(theNumber) {}
 
       public:
-        __device__ Id id() const { return number; }
+        __device__ Id id() const { return number_; }
 
-        __device__ explicit operator bool() const { return number != NONE; }
+        __device__ explicit operator bool() const { return number_ != NONE; }
 
         template <u32 FIELD>
         __device__ outboard::detail::FieldOf<Type, FIELD>& get() const {
             using Value = outboard::detail::FieldOf<Type, FIELD>;
             if constexpr (OUTBOARD_ARRAYS == AOS) {
                 constexpr u32 AT = stores::MEMBER_AT<Type, FIELD, 0>;
-                return *reinterpret_cast<Value*>(table->arrays[0] + number * stores::STRUCTURE_BYTES<Type, 0> + AT);
+                return *reinterpret_cast<Value*>(table_->arrays[0] + number_ * stores::STRUCTURE_BYTES<Type, 0> + AT);
             } else {
-                return reinterpret_cast<Value*>(table->arrays[0] + stores::BEFORE<Type, FIELD> * table->capacity)[number];
+                return reinterpret_cast<Value*>(table_->arrays[0] + stores::BEFORE<Type, FIELD> * table_->capacity)[number_];
             }
         }
     };
@@ -411,7 +410,7 @@ class Store {
     template <class Type>
     __device__ void destroy(const Object<Type>& object) const {
         static_assert(Type::ENDS, "objects of the type never end");
-        there(*object.table)[object.number] = NOTHING;
+        there(*object.table_)[object.number_] = NOTHING;
     }
 
     template <class Type, class Function>

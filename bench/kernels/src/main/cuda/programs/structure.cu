@@ -17,15 +17,16 @@ enum Kind { FREE, HELD, PULLED };
 // Of the search for what springs join to an edge. JUST_REACHED: what lies beyond hasn't been looked at.
 enum { UNREACHED, JUST_REACHED, REACHED };
 
-// Of a node. SPRING: those to the next nodes by direction, then those from nodes before. NUMBER: row by row.
-enum { X, Y, SPEED_X, SPEED_Y, NUMBER, KIND, STATE, SPRING };
-// Of a spring. It breaks when it is longer than LONGEST.
-enum { FIRST, SECOND, DIRECTION, REST, LONGEST, FORCE_X, FORCE_Y };
-
-struct Node : Fields<float, float, float, float, u32, u32, u32, Id, Id, Id, Id, Id, Id, Id, Id> {
+// after0 and so on: the springs to the next nodes by direction; before0 and so on: those from nodes before. number: row by row.
+struct Node {
+    OUTBOARD_FIELDS((float, x)(float, y)(float, speedX)(float, speedY)(u32, number)(u32, kind)(u32, state)(Id, after0)
+                    (Id, after1)(Id, after2)(Id, after3)(Id, before0)(Id, before1)(Id, before2)(Id, before3))
     static constexpr bool ENDS = true;
 };
-struct Spring : Fields<Id, Id, u32, float, float, float, float> {
+
+// It breaks when it is longer than longest.
+struct Spring {
+    OUTBOARD_FIELDS((Id, first)(Id, second)(u32, direction)(float, rest)(float, longest)(float, forceX)(float, forceY))
     static constexpr bool ENDS = true;
 };
 
@@ -45,24 +46,45 @@ enum { COLUMNS = OWN, ROWS, IDS, FOUND };
 
 __device__ Id& idAt(const Run& run, u32 number) { return reinterpret_cast<Id*>(run.words[IDS])[number]; }
 
-// Calls a function with the number of each direction, as a constant.
+// Calls a function with the number of each direction.
 template <u32 NUMBER = 0, class Function>
 __device__ void eachDirection(const Function& function) {
     if constexpr (NUMBER < DIRECTIONS) {
-        function(std::integral_constant<u32, NUMBER>());
+        function(NUMBER);
         eachDirection<NUMBER + 1>(function);
+    }
+}
+
+__device__ Id& afterOf(const Plate::Object<Node>& node, u32 direction) {
+    switch (direction) {
+        case 0: return node.after0();
+        case 1: return node.after1();
+        case 2: return node.after2();
+        default: return node.after3();
+    }
+}
+
+__device__ Id& beforeOf(const Plate::Object<Node>& node, u32 direction) {
+    switch (direction) {
+        case 0: return node.before0();
+        case 1: return node.before1();
+        case 2: return node.before2();
+        default: return node.before3();
     }
 }
 
 __device__ void addTo(float& sum, float force) { sum = __fadd_rn(sum, force); }
 
-// Goes on over springs of one direction as long as nobody has been there, and whether that was anywhere.
-template <u32 PLACE, u32 END>
-__device__ bool reachAlong(const Plate& plate, Plate::Object<Node> node) {
+// Goes on over springs of one direction, those after or those before each node, as long as nobody has been there, and whether that
+// was anywhere.
+template <bool IS_AFTER>
+__device__ bool reachAlong(const Plate& plate, Plate::Object<Node> node, u32 direction) {
+    const auto next = [&] { return IS_AFTER ? afterOf(node, direction) : beforeOf(node, direction); };
     bool isNew = false;
-    for (Id id = node.get<PLACE>(); id != NONE; id = node.get<PLACE>()) {
-        node = plate.at<Node>(plate.at<Spring>(id).template get<END>());
-        if (atomicCAS(&node.get<STATE>(), static_cast<u32>(UNREACHED), static_cast<u32>(JUST_REACHED)) != UNREACHED) {
+    for (Id id = next(); id != NONE; id = next()) {
+        const auto spring = plate.at<Spring>(id);
+        node = plate.at<Node>(IS_AFTER ? spring.second() : spring.first());
+        if (atomicCAS(&node.state(), static_cast<u32>(UNREACHED), static_cast<u32>(JUST_REACHED)) != UNREACHED) {
             break;
         }
         isNew = true;
@@ -88,15 +110,15 @@ __global__ void makeNodes(const __grid_constant__ Run run) {
             continue;
         }
         const u32 row = number / columns;
-        node.get<X>() = __fmul_rn(static_cast<float>(number % columns), STRETCH);
-        node.get<Y>() = __fmul_rn(static_cast<float>(row), STRETCH);
-        node.get<SPEED_X>() = 0;
-        node.get<SPEED_Y>() = 0;
-        node.get<NUMBER>() = number;
-        node.get<KIND>() = row == 0 ? HELD : row == rows - 1 ? PULLED : FREE;
-        eachDirection([&](auto direction) {
-            node.template get<SPRING + direction.value>() = NONE;
-            node.template get<SPRING + DIRECTIONS + direction.value>() = NONE;
+        node.x() = __fmul_rn(static_cast<float>(number % columns), STRETCH);
+        node.y() = __fmul_rn(static_cast<float>(row), STRETCH);
+        node.speedX() = 0;
+        node.speedY() = 0;
+        node.number() = number;
+        node.kind() = row == 0 ? HELD : row == rows - 1 ? PULLED : FREE;
+        eachDirection([&](u32 direction) {
+            afterOf(node, direction) = NONE;
+            beforeOf(node, direction) = NONE;
         });
     }
 }
@@ -106,40 +128,39 @@ __global__ OUTBOARD_MAKES void makeSprings(const __grid_constant__ Run run) {
     const Plate plate(run);
     plate.forEach<Node>([&](auto node) {
         const u32 columns = static_cast<u32>(run.words[COLUMNS]);
-        const u32 number = node.template get<NUMBER>();
-        eachDirection([&](auto direction) {
-            constexpr u32 WAY = direction.value;
-            const u32 column = number % columns + (WAY == 0 || WAY == 3 ? 1 : WAY == 1 ? ~0u : 0);
-            const u32 row = number / columns + (WAY == 0 ? 0 : 1);
+        const u32 number = node.number();
+        eachDirection([&](u32 direction) {
+            const u32 column = number % columns + (direction == 0 || direction == 3 ? 1 : direction == 1 ? ~0u : 0);
+            const u32 row = number / columns + (direction == 0 ? 0 : 1);
             if (column >= columns || row >= run.words[ROWS]) {
                 return;
             }
-            const auto spring = plate.template make<Spring>(number * DIRECTIONS + WAY);
+            const auto spring = plate.make<Spring>(number * DIRECTIONS + direction);
             if (!spring) {
                 count(run, REFUSED);
                 return;
             }
             const auto other = plate.template at<Node>(idAt(run, row * columns + column));
-            const float rest = WAY % 2 == 0 ? 1.0f : DIAGONAL;
-            u32 state = seedOf(number * DIRECTIONS + WAY);
+            const float rest = direction % 2 == 0 ? 1.0f : DIAGONAL;
+            u32 state = seedOf(number * DIRECTIONS + direction);
             const float more = __fmul_rn(static_cast<float>(random(state) >> 8), MORE_STRETCH / (1 << 24));
-            spring.template get<FIRST>() = node.id();
-            spring.template get<SECOND>() = other.id();
-            spring.template get<DIRECTION>() = WAY;
-            spring.template get<REST>() = rest;
-            spring.template get<LONGEST>() = __fmul_rn(rest, __fadd_rn(LEAST_STRETCH, more));
-            node.template get<SPRING + WAY>() = spring.id();
-            other.template get<SPRING + DIRECTIONS + WAY>() = spring.id();
+            spring.first() = node.id();
+            spring.second() = other.id();
+            spring.direction() = direction;
+            spring.rest() = rest;
+            spring.longest() = __fmul_rn(rest, __fadd_rn(LEAST_STRETCH, more));
+            afterOf(node, direction) = spring.id();
+            beforeOf(other, direction) = spring.id();
         });
     });
 }
 
 // Takes a spring off its nodes, and ends it.
 __device__ void part(const Plate& plate, const Plate::Object<Spring>& spring) {
-    eachDirection([&](auto direction) {
-        if (spring.get<DIRECTION>() == direction.value) {
-            plate.at<Node>(spring.get<FIRST>()).template get<SPRING + direction.value>() = NONE;
-            plate.at<Node>(spring.get<SECOND>()).template get<SPRING + DIRECTIONS + direction.value>() = NONE;
+    eachDirection([&](u32 direction) {
+        if (spring.direction() == direction) {
+            afterOf(plate.at<Node>(spring.first()), direction) = NONE;
+            beforeOf(plate.at<Node>(spring.second()), direction) = NONE;
         }
     });
     plate.destroy(spring);
@@ -148,19 +169,19 @@ __device__ void part(const Plate& plate, const Plate::Object<Spring>& spring) {
 __global__ void stretch(const __grid_constant__ Run run) {
     const Plate plate(run);
     plate.forEach<Spring>([&](auto spring) {
-        const auto first = plate.at<Node>(spring.template get<FIRST>());
-        const auto second = plate.at<Node>(spring.template get<SECOND>());
-        const float dx = __fadd_rn(second.template get<X>(), -first.template get<X>());
-        const float dy = __fadd_rn(second.template get<Y>(), -first.template get<Y>());
+        const auto first = plate.at<Node>(spring.first());
+        const auto second = plate.at<Node>(spring.second());
+        const float dx = __fadd_rn(second.x(), -first.x());
+        const float dy = __fadd_rn(second.y(), -first.y());
         const float length = __fsqrt_rn(__fadd_rn(__fmul_rn(dx, dx), __fmul_rn(dy, dy)));
-        if (length > spring.template get<LONGEST>()) {
+        if (length > spring.longest()) {
             part(plate, spring);
             return;
         }
         // For each unit along it.
-        const float force = __fdiv_rn(__fmul_rn(__fadd_rn(length, -spring.template get<REST>()), STIFFNESS), length);
-        spring.template get<FORCE_X>() = __fmul_rn(force, dx);
-        spring.template get<FORCE_Y>() = __fmul_rn(force, dy);
+        const float force = __fdiv_rn(__fmul_rn(__fadd_rn(length, -spring.rest()), STIFFNESS), length);
+        spring.forceX() = __fmul_rn(force, dx);
+        spring.forceY() = __fmul_rn(force, dy);
     });
 }
 
@@ -171,35 +192,35 @@ __global__ void move(const __grid_constant__ Run run) {
         at = __fadd_rn(at, __fmul_rn(speed, STEP));
     };
     plate.forEach<Node>([&](auto node) {
-        const u32 kind = node.template get<KIND>();
+        const u32 kind = node.kind();
         if (kind == PULLED) {
-            addTo(node.template get<Y>(), PULL);
+            addTo(node.y(), PULL);
         }
         if (kind != FREE) {
             return;
         }
         float forceX = 0;
         float forceY = 0;
-        eachDirection([&](auto direction) {
-            const Id after = node.template get<SPRING + direction.value>();
+        eachDirection([&](u32 direction) {
+            const Id after = afterOf(node, direction);
             if (after != NONE) {
-                addTo(forceX, plate.at<Spring>(after).template get<FORCE_X>());
-                addTo(forceY, plate.at<Spring>(after).template get<FORCE_Y>());
+                addTo(forceX, plate.at<Spring>(after).forceX());
+                addTo(forceY, plate.at<Spring>(after).forceY());
             }
-            const Id before = node.template get<SPRING + DIRECTIONS + direction.value>();
+            const Id before = beforeOf(node, direction);
             if (before != NONE) {
-                addTo(forceX, -plate.at<Spring>(before).template get<FORCE_X>());
-                addTo(forceY, -plate.at<Spring>(before).template get<FORCE_Y>());
+                addTo(forceX, -plate.at<Spring>(before).forceX());
+                addTo(forceY, -plate.at<Spring>(before).forceY());
             }
         });
-        along(node.template get<X>(), node.template get<SPEED_X>(), forceX);
-        along(node.template get<Y>(), node.template get<SPEED_Y>(), forceY);
+        along(node.x(), node.speedX(), forceX);
+        along(node.y(), node.speedY(), forceY);
     });
 }
 
 __global__ void beginAtEdges(const __grid_constant__ Run run) {
     Plate(run).forEach<Node>([&](auto node) {
-        node.template get<STATE>() = node.template get<KIND>() == FREE ? UNREACHED : JUST_REACHED;
+        node.state() = node.kind() == FREE ? UNREACHED : JUST_REACHED;
     });
 }
 
@@ -207,14 +228,14 @@ __global__ void beginAtEdges(const __grid_constant__ Run run) {
 __global__ void reach(const __grid_constant__ Run run) {
     const Plate plate(run);
     plate.forEach<Node>([&](auto node) {
-        if (node.template get<STATE>() != JUST_REACHED) {
+        if (node.state() != JUST_REACHED) {
             return;
         }
-        node.template get<STATE>() = REACHED;
+        node.state() = REACHED;
         bool isNew = false;
-        eachDirection([&](auto direction) {
-            isNew |= reachAlong<SPRING + direction.value, SECOND>(plate, node);
-            isNew |= reachAlong<SPRING + DIRECTIONS + direction.value, FIRST>(plate, node);
+        eachDirection([&](u32 direction) {
+            isNew |= reachAlong<true>(plate, node, direction);
+            isNew |= reachAlong<false>(plate, node, direction);
         });
         if (isNew) {
             count(run, FOUND);
@@ -225,7 +246,7 @@ __global__ void reach(const __grid_constant__ Run run) {
 __global__ void takeSprings(const __grid_constant__ Run run) {
     const Plate plate(run);
     plate.forEach<Spring>([&](auto spring) {
-        if (plate.at<Node>(spring.template get<FIRST>()).template get<STATE>() == UNREACHED) {
+        if (plate.at<Node>(spring.first()).state() == UNREACHED) {
             part(plate, spring);
         }
     });
@@ -234,7 +255,7 @@ __global__ void takeSprings(const __grid_constant__ Run run) {
 __global__ void takeNodes(const __grid_constant__ Run run) {
     const Plate plate(run);
     plate.forEach<Node>([&](auto node) {
-        if (node.template get<STATE>() == UNREACHED) {
+        if (node.state() == UNREACHED) {
             plate.destroy(node);
         }
     });
@@ -244,7 +265,7 @@ __global__ void takeNodes(const __grid_constant__ Run run) {
 __global__ void draw(const __grid_constant__ Run run) {
     const Plate plate(run);
     plate.forEach<Node>([&](auto node) {
-        u32* const mine = reinterpret_cast<u32*>(run.words[PICTURE]) + 3 * node.template get<NUMBER>();
+        u32* const mine = reinterpret_cast<u32*>(run.words[PICTURE]) + 3 * node.number();
         u32 seen = 1;
         const auto see = [&](u32 bit, Id id, Id owner) {
             seen |= id != NONE ? 1u << bit : 0;
@@ -252,15 +273,15 @@ __global__ void draw(const __grid_constant__ Run run) {
                 count(run, FAULTS);
             }
         };
-        eachDirection([&](auto direction) {
-            const Id after = node.template get<SPRING + direction.value>();
-            const Id before = node.template get<SPRING + DIRECTIONS + direction.value>();
-            see(1 + direction.value, after, after != NONE ? plate.at<Spring>(after).template get<FIRST>() : NONE);
-            see(1 + DIRECTIONS + direction.value, before,
-                before != NONE ? plate.at<Spring>(before).template get<SECOND>() : NONE);
+        eachDirection([&](u32 direction) {
+            const Id after = afterOf(node, direction);
+            const Id before = beforeOf(node, direction);
+            see(1 + direction, after, after != NONE ? plate.at<Spring>(after).first() : NONE);
+            see(1 + DIRECTIONS + direction, before,
+                before != NONE ? plate.at<Spring>(before).second() : NONE);
         });
-        mine[0] = __float_as_uint(node.template get<X>());
-        mine[1] = __float_as_uint(node.template get<Y>());
+        mine[0] = __float_as_uint(node.x());
+        mine[1] = __float_as_uint(node.y());
         atomicAdd(mine + 2, seen);
     });
 }
@@ -269,8 +290,8 @@ __global__ void draw(const __grid_constant__ Run run) {
 __global__ void drawSprings(const __grid_constant__ Run run) {
     const Plate plate(run);
     plate.forEach<Spring>([&](auto spring) {
-        const auto first = plate.at<Node>(spring.template get<FIRST>());
-        atomicAdd(reinterpret_cast<u32*>(run.words[PICTURE]) + 3 * first.template get<NUMBER>() + 2, 1u << 16);
+        const auto first = plate.at<Node>(spring.first());
+        atomicAdd(reinterpret_cast<u32*>(run.words[PICTURE]) + 3 * first.number() + 2, 1u << 16);
     });
 }
 

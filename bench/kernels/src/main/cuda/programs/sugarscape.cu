@@ -11,24 +11,27 @@ namespace {
 
 enum Kind { NOBODY, MAN, WOMAN };
 
-// Of a cell. PRESENT: its kind. SUGGESTIONS: a bit for each side from which a man asks the woman here. GUEST and CHILD: the least
-// number of those that want to move here, and to have a child here. Sides: left, right, above, below.
-enum { AGENT, PRESENT, SUGAR, MOST_SUGAR, PLACE, SUGGESTIONS, GUEST, CHILD, SIDE };
 constexpr u32 SIDES = 4;
 
-struct Cell : Fields<Id, u32, u32, u32, u32, u32, u32, u32, Id, Id, Id, Id> {
+// present: the kind of the agent. suggestions: a bit for each side from which a man asks the woman here. guest and child: the least
+// number of those that want to move here, and to have a child here.
+struct Cell {
+    OUTBOARD_FIELDS((Id, agent)(u32, present)(u32, sugar)(u32, mostSugar)(u32, place)(u32, suggestions)(u32, guest)
+                    (u32, child)(Id, left)(Id, right)(Id, above)(Id, below))
     static constexpr bool ENDS = false;
 };
 
-// Of both kinds. TARGET: the cell to move to, and then the one for a child. A woman's FATHER is the man she chose.
-enum { HOME, TARGET, STATE, WEALTH, AGE, MOST_AGE, SIGHT, METABOLISM, FATHER };
-
-struct Man : Fields<Id, Id, u32, u32, u32, u32, u32, u32> {
+// target: the cell to move to, and then the one for a child. A woman's father is the man she chose.
+struct Man {
+    OUTBOARD_FIELDS((Id, home)(Id, target)(u32, state)(u32, wealth)(u32, age)(u32, mostAge)(u32, sight)
+                    (u32, metabolism))
     static constexpr Kind KIND_OF = MAN;
     static constexpr bool ENDS = true;
 };
 
-struct Woman : Fields<Id, Id, u32, u32, u32, u32, u32, u32, Id> {
+struct Woman {
+    OUTBOARD_FIELDS((Id, home)(Id, target)(u32, state)(u32, wealth)(u32, age)(u32, mostAge)(u32, sight)
+                    (u32, metabolism)(Id, father))
     static constexpr Kind KIND_OF = WOMAN;
     static constexpr bool ENDS = true;
 };
@@ -71,10 +74,10 @@ __device__ u32 mostSugar(u32 width, u32 place) {
 
 __device__ Id sideOf(const Land::Object<Cell>& cell, u32 number) {
     switch (number) {
-        case 0: return cell.get<SIDE>();
-        case 1: return cell.get<SIDE + 1>();
-        case 2: return cell.get<SIDE + 2>();
-        default: return cell.get<SIDE + 3>();
+        case 0: return cell.left();
+        case 1: return cell.right();
+        case 2: return cell.above();
+        default: return cell.below();
     }
 }
 
@@ -88,14 +91,14 @@ __device__ u32 nth(u32 bits, u32 before) {
 
 template <class Agent>
 __device__ void settle(const Land::Object<Cell>& cell, const Land::Object<Agent>& agent) {
-    cell.get<AGENT>() = agent.id();
-    cell.get<PRESENT>() = Agent::KIND_OF;
-    agent.template get<HOME>() = cell.id();
+    cell.agent() = agent.id();
+    cell.present() = Agent::KIND_OF;
+    agent.home() = cell.id();
 }
 
 __device__ void leave(const Land::Object<Cell>& cell) {
-    cell.get<AGENT>() = NONE;
-    cell.get<PRESENT>() = NOBODY;
+    cell.agent() = NONE;
+    cell.present() = NOBODY;
 }
 
 struct Traits {
@@ -108,18 +111,18 @@ struct Traits {
 
 template <class Agent>
 __device__ void make(const Run& run, const Land& land, const Land::Object<Cell>& cell, Traits traits) {
-    const auto agent = land.make<Agent>(cell.get<PLACE>());
+    const auto agent = land.make<Agent>(cell.place());
     if (!agent) {
         count(run, REFUSED);
         return;
     }
-    agent.template get<TARGET>() = NONE;
-    agent.template get<WEALTH>() = traits.wealth;
-    agent.template get<AGE>() = traits.age;
-    agent.template get<MOST_AGE>() = OLDEST - randomBelow(traits.state, 40);
-    agent.template get<SIGHT>() = traits.sight;
-    agent.template get<METABOLISM>() = traits.metabolism;
-    agent.template get<STATE>() = traits.state;
+    agent.target() = NONE;
+    agent.wealth() = traits.wealth;
+    agent.age() = traits.age;
+    agent.mostAge() = OLDEST - randomBelow(traits.state, 40);
+    agent.sight() = traits.sight;
+    agent.metabolism() = traits.metabolism;
+    agent.state() = traits.state;
     settle(cell, agent);
 }
 
@@ -136,10 +139,10 @@ __device__ void makeAny(const Run& run, const Land& land, const Land::Object<Cel
 // is chosen by chance.
 template <class Agent>
 __device__ void look(const Run& run, const Land& land, const Land::Object<Agent>& agent) {
-    const auto home = land.at<Cell>(agent.template get<HOME>());
-    const u32 sight = agent.template get<SIGHT>();
-    const u32 first = random(agent.template get<STATE>()) >> 30;
-    u32 most = home.template get<SUGAR>();
+    const auto home = land.at<Cell>(agent.home());
+    const u32 sight = agent.sight();
+    const u32 first = random(agent.state()) >> 30;
+    u32 most = home.sugar();
     u32 nearest = 0;
     Id target = NONE;
     for (u32 i = 0; i < SIDES; ++i) {
@@ -147,48 +150,48 @@ __device__ void look(const Run& run, const Land& land, const Land::Object<Agent>
         for (u32 distance = 1; distance <= sight; ++distance) {
             id = sideOf(land.at<Cell>(id), (first + i) % SIDES);
             const auto cell = land.at<Cell>(id);
-            const u32 sugar = cell.template get<SUGAR>();
-            if (cell.template get<PRESENT>() == NOBODY && (sugar > most || (sugar == most && distance < nearest))) {
+            const u32 sugar = cell.sugar();
+            if (cell.present() == NOBODY && (sugar > most || (sugar == most && distance < nearest))) {
                 most = sugar;
                 nearest = distance;
                 target = id;
             }
         }
     }
-    agent.template get<TARGET>() = target;
+    agent.target() = target;
     if (target != NONE) {
-        atomicMin(&land.at<Cell>(target).template get<GUEST>(), priority(run, home.template get<PLACE>()));
+        atomicMin(&land.at<Cell>(target).guest(), priority(run, home.place()));
     }
 }
 
 // Moves if the target lets this one in, eats, and dies if it is time.
 template <class Agent>
 __device__ void live(const Run& run, const Land& land, Land::Object<Agent> agent) {
-    auto cell = land.at<Cell>(agent.template get<HOME>());
-    if (agent.template get<TARGET>() != NONE) {
-        const auto target = land.at<Cell>(agent.template get<TARGET>());
-        if (target.template get<GUEST>() == priority(run, cell.template get<PLACE>())) {
+    auto cell = land.at<Cell>(agent.home());
+    if (agent.target() != NONE) {
+        const auto target = land.at<Cell>(agent.target());
+        if (target.guest() == priority(run, cell.place())) {
             leave(cell);
-            agent = land.move(agent, target.template get<PLACE>());
+            agent = land.move(agent, target.place());
             settle(target, agent);
             cell = target;
         }
     }
-    const u32 wealth = agent.template get<WEALTH>() + cell.template get<SUGAR>();
-    const u32 metabolism = agent.template get<METABOLISM>();
-    cell.template get<SUGAR>() = 0;
-    if (wealth < metabolism || ++agent.template get<AGE>() > agent.template get<MOST_AGE>()) {
+    const u32 wealth = agent.wealth() + cell.sugar();
+    const u32 metabolism = agent.metabolism();
+    cell.sugar() = 0;
+    if (wealth < metabolism || ++agent.age() > agent.mostAge()) {
         leave(cell);
         land.destroy(agent);
         return;
     }
-    agent.template get<WEALTH>() = wealth - metabolism;
+    agent.wealth() = wealth - metabolism;
 }
 
 template <class Agent>
 __device__ bool isFertile(const Land::Object<Agent>& agent) {
-    const u32 age = agent.template get<AGE>();
-    return age >= FERTILE_FROM && age < FERTILE_TO && agent.template get<WEALTH>() >= ENDOWMENT;
+    const u32 age = agent.age();
+    return age >= FERTILE_FROM && age < FERTILE_TO && agent.wealth() >= ENDOWMENT;
 }
 
 }  // namespace
@@ -207,9 +210,9 @@ __global__ void makeCells(const __grid_constant__ Run run) {
             continue;
         }
         const u32 most = mostSugar(static_cast<u32>(run.words[WIDTH]), place);
-        cell.get<SUGAR>() = most;
-        cell.get<MOST_SUGAR>() = most;
-        cell.get<PLACE>() = place;
+        cell.sugar() = most;
+        cell.mostSugar() = most;
+        cell.place() = place;
         leave(cell);
     }
 }
@@ -220,13 +223,13 @@ __global__ OUTBOARD_MAKES void populate(const __grid_constant__ Run run) {
     land.forEach<Cell>([&](auto cell) {
         const u32 width = static_cast<u32>(run.words[WIDTH]);
         const u32 cells = static_cast<u32>(run.words[CELLS]);
-        const u32 place = cell.template get<PLACE>();
+        const u32 place = cell.place();
         const u32 column = place % width;
         const u32 row = place - column;
-        cell.template get<SIDE>() = idAt(run, row + (column + width - 1) % width);
-        cell.template get<SIDE + 1>() = idAt(run, row + (column + 1) % width);
-        cell.template get<SIDE + 2>() = idAt(run, (place + cells - width) % cells);
-        cell.template get<SIDE + 3>() = idAt(run, (place + width) % cells);
+        cell.left() = idAt(run, row + (column + width - 1) % width);
+        cell.right() = idAt(run, row + (column + 1) % width);
+        cell.above() = idAt(run, (place + cells - width) % cells);
+        cell.below() = idAt(run, (place + width) % cells);
         u32 state = seedOf(place);
         if (random(state) >> 30 == 0) {
             Traits traits;
@@ -242,11 +245,11 @@ __global__ OUTBOARD_MAKES void populate(const __grid_constant__ Run run) {
 
 __global__ void grow(const __grid_constant__ Run run) {
     Land(run).forEach<Cell>([&](auto cell) {
-        const u32 sugar = cell.template get<SUGAR>();
-        cell.template get<SUGAR>() = sugar + (sugar < cell.template get<MOST_SUGAR>() ? 1 : 0);
-        cell.template get<SUGGESTIONS>() = 0;
-        cell.template get<GUEST>() = WANTED_BY_NONE;
-        cell.template get<CHILD>() = WANTED_BY_NONE;
+        const u32 sugar = cell.sugar();
+        cell.sugar() = sugar + (sugar < cell.mostSugar() ? 1 : 0);
+        cell.suggestions() = 0;
+        cell.guest() = WANTED_BY_NONE;
+        cell.child() = WANTED_BY_NONE;
     });
 }
 
@@ -277,15 +280,15 @@ __global__ void menAsk(const __grid_constant__ Run run) {
         if (!isFertile<Man>(man)) {
             return;
         }
-        const auto home = land.at<Cell>(man.template get<HOME>());
+        const auto home = land.at<Cell>(man.home());
         u32 women = 0;
         for (u32 side = 0; side < SIDES; ++side) {
-            women |= land.at<Cell>(sideOf(home, side)).template get<PRESENT>() == WOMAN ? 1u << side : 0;
+            women |= land.at<Cell>(sideOf(home, side)).present() == WOMAN ? 1u << side : 0;
         }
         if (women != 0) {
-            const u32 side = nth(women, randomBelow(man.template get<STATE>(), __popc(women)));
+            const u32 side = nth(women, randomBelow(man.state(), __popc(women)));
             // From there, this is the opposite side.
-            atomicOr(&land.at<Cell>(sideOf(home, side)).template get<SUGGESTIONS>(), 1u << (side ^ 1));
+            atomicOr(&land.at<Cell>(sideOf(home, side)).suggestions(), 1u << (side ^ 1));
         }
     });
 }
@@ -294,24 +297,24 @@ __global__ void menAsk(const __grid_constant__ Run run) {
 __global__ void womenChoose(const __grid_constant__ Run run) {
     const Land land(run);
     land.forEach<Woman>([&](auto woman) {
-        woman.template get<TARGET>() = NONE;
-        const auto home = land.at<Cell>(woman.template get<HOME>());
-        const u32 men = home.template get<SUGGESTIONS>();
+        woman.target() = NONE;
+        const auto home = land.at<Cell>(woman.home());
+        const u32 men = home.suggestions();
         if (men == 0 || !isFertile<Woman>(woman)) {
             return;
         }
         u32 room = 0;
         for (u32 side = 0; side < SIDES; ++side) {
-            room |= land.at<Cell>(sideOf(home, side)).template get<PRESENT>() == NOBODY ? 1u << side : 0;
+            room |= land.at<Cell>(sideOf(home, side)).present() == NOBODY ? 1u << side : 0;
         }
         if (room != 0) {
-            u32 state = woman.template get<STATE>();
+            u32 state = woman.state();
             const u32 man = nth(men, randomBelow(state, __popc(men)));
             const Id target = sideOf(home, nth(room, randomBelow(state, __popc(room))));
-            woman.template get<STATE>() = state;
-            woman.template get<FATHER>() = land.at<Cell>(sideOf(home, man)).template get<AGENT>();
-            woman.template get<TARGET>() = target;
-            atomicMin(&land.at<Cell>(target).template get<CHILD>(), priority(run, home.template get<PLACE>()));
+            woman.state() = state;
+            woman.father() = land.at<Cell>(sideOf(home, man)).agent();
+            woman.target() = target;
+            atomicMin(&land.at<Cell>(target).child(), priority(run, home.place()));
         }
     });
 }
@@ -320,26 +323,26 @@ __global__ void womenChoose(const __grid_constant__ Run run) {
 __global__ OUTBOARD_MAKES void womenBear(const __grid_constant__ Run run) {
     const Land land(run);
     land.forEach<Woman>([&](auto woman) {
-        if (woman.template get<TARGET>() == NONE) {
+        if (woman.target() == NONE) {
             return;
         }
-        const auto cell = land.at<Cell>(woman.template get<TARGET>());
-        const auto home = land.at<Cell>(woman.template get<HOME>());
-        if (cell.template get<CHILD>() != priority(run, home.template get<PLACE>())) {
+        const auto cell = land.at<Cell>(woman.target());
+        const auto home = land.at<Cell>(woman.home());
+        if (cell.child() != priority(run, home.place())) {
             return;
         }
-        const auto father = land.at<Man>(woman.template get<FATHER>());
-        woman.template get<WEALTH>() -= ENDOWMENT / 2;
-        father.template get<WEALTH>() -= ENDOWMENT / 2;
-        u32 state = woman.template get<STATE>();
+        const auto father = land.at<Man>(woman.father());
+        woman.wealth() -= ENDOWMENT / 2;
+        father.wealth() -= ENDOWMENT / 2;
+        u32 state = woman.state();
         const u32 chance = random(state);
-        woman.template get<STATE>() = state;
+        woman.state() = state;
         Traits traits;
         traits.state = chance;
         traits.wealth = ENDOWMENT;
         traits.age = 0;
-        traits.sight = (chance & 1) != 0 ? woman.template get<SIGHT>() : father.template get<SIGHT>();
-        traits.metabolism = (chance & 2) != 0 ? woman.template get<METABOLISM>() : father.template get<METABOLISM>();
+        traits.sight = (chance & 1) != 0 ? woman.sight() : father.sight();
+        traits.metabolism = (chance & 2) != 0 ? woman.metabolism() : father.metabolism();
         makeAny(run, land, cell, traits);
     });
 }
@@ -349,12 +352,12 @@ __global__ OUTBOARD_MAKES void womenBear(const __grid_constant__ Run run) {
 __global__ void draw(const __grid_constant__ Run run) {
     const Land land(run);
     land.forEach<Cell>([&](auto cell) {
-        const u32 kind = cell.template get<PRESENT>();
-        const Id id = cell.template get<AGENT>();
-        u32 seen = kind | cell.template get<SUGAR>() << 4;
+        const u32 kind = cell.present();
+        const Id id = cell.agent();
+        u32 seen = kind | cell.sugar() << 4;
         const auto see = [&](const auto& agent) {
-            seen |= agent.template get<AGE>() << 8 | (agent.template get<WEALTH>() & 0xffff) << 16;
-            if (agent.template get<HOME>() != cell.id()) {
+            seen |= agent.age() << 8 | (agent.wealth() & 0xffff) << 16;
+            if (agent.home() != cell.id()) {
                 count(run, FAULTS);
             }
         };
@@ -363,7 +366,7 @@ __global__ void draw(const __grid_constant__ Run run) {
         } else if (kind == WOMAN) {
             see(land.at<Woman>(id));
         }
-        reinterpret_cast<u32*>(run.words[PICTURE])[cell.template get<PLACE>()] = seen;
+        reinterpret_cast<u32*>(run.words[PICTURE])[cell.place()] = seen;
     });
 }
 
@@ -376,8 +379,8 @@ template <class Agent>
 __device__ void drawAgents(const Run& run) {
     const Land land(run);
     land.forEach<Agent>([&](auto agent) {
-        const auto home = land.at<Cell>(agent.template get<HOME>());
-        atomicAdd(reinterpret_cast<u32*>(run.words[PICTURE]) + home.template get<PLACE>(), 1u << 2);
+        const auto home = land.at<Cell>(agent.home());
+        atomicAdd(reinterpret_cast<u32*>(run.words[PICTURE]) + home.place(), 1u << 2);
     });
 }
 

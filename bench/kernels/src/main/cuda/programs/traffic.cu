@@ -8,18 +8,17 @@
 
 namespace {
 
-// Of a cell. NEXT_DOWN is none but at crossings. DOWNWARDS: whether a street's cell leads downwards. LIMIT: greatest speed.
-enum { CAR, NEXT, NEXT_DOWN, PLACE, LIMIT, IS_DRAIN, DOWNWARDS };
-// Of a car. PATH: the cells that it is about to drive over.
-enum { CELL, STATE, SPEED, PATH };
-
 constexpr u32 MOST_SPEED = 5;
 
-struct Cell : Fields<Id, Id, Id, u32, u32, u32, u32> {
+// nextDown is none but at crossings. downwards: whether a street's cell leads downwards. limit: greatest speed.
+struct Cell {
+    OUTBOARD_FIELDS((Id, car)(Id, next)(Id, nextDown)(u32, place)(u32, limit)(u32, isDrain)(u32, downwards))
     static constexpr bool ENDS = false;
 };
 
-struct Car : Fields<Id, u32, u32, Id, Id, Id, Id, Id> {
+// path0 and so on: the cells that it is about to drive over, as many as its greatest speed.
+struct Car {
+    OUTBOARD_FIELDS((Id, cell)(u32, state)(u32, speed)(Id, path0)(Id, path1)(Id, path2)(Id, path3)(Id, path4))
     static constexpr bool ENDS = true;
 };
 
@@ -52,23 +51,23 @@ __device__ bool isOpenDownwards(const Run& run, u32 place) {
     return ((run.words[STEP] / LIGHTS + seedOf(place)) & 1) != 0;
 }
 
-template <u32 NUMBER = 0>
 __device__ void setPath(const City::Object<Car>& car, u32 number, Id id) {
-    if constexpr (NUMBER < MOST_SPEED) {
-        if (number == NUMBER) {
-            car.get<PATH + NUMBER>() = id;
-        } else {
-            setPath<NUMBER + 1>(car, number, id);
-        }
+    switch (number) {
+        case 0: car.path0() = id; break;
+        case 1: car.path1() = id; break;
+        case 2: car.path2() = id; break;
+        case 3: car.path3() = id; break;
+        default: car.path4() = id;
     }
 }
 
-template <u32 NUMBER = 0>
 __device__ Id pathOf(const City::Object<Car>& car, u32 number) {
-    if constexpr (NUMBER + 1 < MOST_SPEED) {
-        return number == NUMBER ? car.get<PATH + NUMBER>() : pathOf<NUMBER + 1>(car, number);
-    } else {
-        return car.get<PATH + NUMBER>();
+    switch (number) {
+        case 0: return car.path0();
+        case 1: return car.path1();
+        case 2: return car.path2();
+        case 3: return car.path3();
+        default: return car.path4();
     }
 }
 
@@ -88,9 +87,9 @@ __global__ void makeCells(const __grid_constant__ Run run) {
             continue;
         }
         const u32 seed = seedOf(place);
-        cell.get<PLACE>() = place;
-        cell.get<CAR>() = NONE;
-        cell.get<LIMIT>() = 3 + seed % (MOST_SPEED - 2);
+        cell.place() = place;
+        cell.car() = NONE;
+        cell.limit() = 3 + seed % (MOST_SPEED - 2);
     }
 }
 
@@ -98,7 +97,7 @@ __global__ void makeCells(const __grid_constant__ Run run) {
 __global__ void connect(const __grid_constant__ Run run) {
     const City city(run);
     city.forEach<Cell>([&](auto cell) {
-        const u32 place = cell.template get<PLACE>();
+        const u32 place = cell.place();
         const u32 crossing = place / placesOfCrossing(run);
         const u32 within = place % placesOfCrossing(run);
         const u32 length = static_cast<u32>(run.words[LENGTH]);
@@ -107,14 +106,14 @@ __global__ void connect(const __grid_constant__ Run run) {
         const u32 row = crossing / width;
         const u32 first = place - within;
         const bool downwards = within > length;
-        cell.template get<DOWNWARDS>() = downwards;
-        cell.template get<NEXT_DOWN>() = within == 0 ? idAt(run, first + 1 + length) : NONE;
+        cell.downwards() = downwards;
+        cell.nextDown() = within == 0 ? idAt(run, first + 1 + length) : NONE;
         const bool isLast = within == length || within == 2 * length;
-        cell.template get<NEXT>() = !isLast ? idAt(run, place + 1)
+        cell.next() = !isLast ? idAt(run, place + 1)
                                             : idAt(run, downwards ? placeOf(run, column, row + 1) : placeOf(run, column + 1, row));
         u32 state = seedOf(~place);
         const u32 chance = randomBelow(state, 64);
-        cell.template get<IS_DRAIN>() = chance == 0;
+        cell.isDrain() = chance == 0;
         if (chance == 1) {
             const u32 number = stores::takeOne(&sources(run));
             reinterpret_cast<Id*>(run.words[SOURCE_CELLS])[number] = cell.id();
@@ -129,37 +128,37 @@ __global__ void produce(const __grid_constant__ Run run) {
     for (u32 number = stores::thread(); number < sources(run); number += stores::threads()) {
         const u32 chance = random(reinterpret_cast<u32*>(run.words[SOURCE_STATES])[number]);
         const auto cell = city.at<Cell>(reinterpret_cast<Id*>(run.words[SOURCE_CELLS])[number]);
-        if (chance >> 30 != 0 || cell.get<CAR>() != NONE) {
+        if (chance >> 30 != 0 || cell.car() != NONE) {
             continue;
         }
-        const auto car = city.make<Car>(cell.get<PLACE>());
+        const auto car = city.make<Car>(cell.place());
         if (!car) {
             count(run, REFUSED);
             continue;
         }
-        car.get<CELL>() = cell.id();
-        car.get<STATE>() = chance;
-        car.get<SPEED>() = 0;
-        cell.get<CAR>() = car.id();
+        car.cell() = cell.id();
+        car.state() = chance;
+        car.speed() = 0;
+        cell.car() = car.id();
     }
 }
 
 __global__ void plan(const __grid_constant__ Run run) {
     const City city(run);
     city.forEach<Car>([&](auto car) {
-        auto cell = city.at<Cell>(car.template get<CELL>());
-        u32 speed = car.template get<SPEED>() + 1;
-        speed = speed < cell.template get<LIMIT>() ? speed : cell.template get<LIMIT>();
-        u32 state = car.template get<STATE>();
+        auto cell = city.at<Cell>(car.cell());
+        u32 speed = car.speed() + 1;
+        speed = speed < cell.limit() ? speed : cell.limit();
+        u32 state = car.state();
         u32 way = 0;
         for (; way < speed; ++way) {
-            const Id down = cell.template get<NEXT_DOWN>();
-            const Id next = down != NONE && random(state) >> 31 != 0 ? down : cell.template get<NEXT>();
+            const Id down = cell.nextDown();
+            const Id next = down != NONE && random(state) >> 31 != 0 ? down : cell.next();
             const auto ahead = city.at<Cell>(next);
-            const bool entersCrossing = ahead.template get<NEXT_DOWN>() != NONE;
-            if (ahead.template get<CAR>() != NONE
+            const bool entersCrossing = ahead.nextDown() != NONE;
+            if (ahead.car() != NONE
                 || (entersCrossing
-                    && isOpenDownwards(run, ahead.template get<PLACE>()) != (cell.template get<DOWNWARDS>() != 0))) {
+                    && isOpenDownwards(run, ahead.place()) != (cell.downwards() != 0))) {
                 break;
             }
             setPath(car, way, next);
@@ -168,27 +167,27 @@ __global__ void plan(const __grid_constant__ Run run) {
         if (way != 0 && randomBelow(state, 5) == 0) {
             --way;
         }
-        car.template get<STATE>() = state;
-        car.template get<SPEED>() = way;
+        car.state() = state;
+        car.speed() = way;
     });
 }
 
 __global__ void drive(const __grid_constant__ Run run) {
     const City city(run);
     city.forEach<Car>([&](auto car) {
-        const u32 way = car.template get<SPEED>();
+        const u32 way = car.speed();
         if (way == 0) {
             return;
         }
-        city.at<Cell>(car.template get<CELL>()).template get<CAR>() = NONE;
+        city.at<Cell>(car.cell()).car() = NONE;
         const auto target = city.at<Cell>(pathOf(car, way - 1));
-        if (target.template get<IS_DRAIN>() != 0) {
+        if (target.isDrain() != 0) {
             city.destroy(car);
             return;
         }
-        const auto moved = city.move(car, target.template get<PLACE>());
-        target.template get<CAR>() = moved.id();
-        moved.template get<CELL>() = target.id();
+        const auto moved = city.move(car, target.place());
+        target.car() = moved.id();
+        moved.cell() = target.id();
     });
 }
 
@@ -196,24 +195,24 @@ __global__ void drive(const __grid_constant__ Run run) {
 __global__ void draw(const __grid_constant__ Run run) {
     const City city(run);
     city.forEach<Cell>([&](auto cell) {
-        const Id id = cell.template get<CAR>();
+        const Id id = cell.car();
         u32 seen = 0;
         if (id != NONE) {
             const auto car = city.at<Car>(id);
-            if (car.template get<CELL>() != cell.id()) {
+            if (car.cell() != cell.id()) {
                 count(run, FAULTS);
             }
-            seen = 1 | car.template get<SPEED>() << 1 | (car.template get<STATE>() & 0xffffff) << 4;
+            seen = 1 | car.speed() << 1 | (car.state() & 0xffffff) << 4;
         }
-        reinterpret_cast<u32*>(run.words[PICTURE])[cell.template get<PLACE>()] = seen;
+        reinterpret_cast<u32*>(run.words[PICTURE])[cell.place()] = seen;
     });
 }
 
 __global__ void drawCars(const __grid_constant__ Run run) {
     const City city(run);
     city.forEach<Car>([&](auto car) {
-        const auto cell = city.at<Cell>(car.template get<CELL>());
-        atomicAdd(reinterpret_cast<u32*>(run.words[PICTURE]) + cell.template get<PLACE>(), 1u << 28);
+        const auto cell = city.at<Cell>(car.cell());
+        atomicAdd(reinterpret_cast<u32*>(run.words[PICTURE]) + cell.place(), 1u << 28);
     });
 }
 

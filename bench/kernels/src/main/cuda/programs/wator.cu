@@ -11,24 +11,21 @@ namespace {
 
 enum Kind { WATER, FISH, SHARK };
 
-// Of a cell. Sides: left, right, above, below.
-enum { AGENT, KIND, REQUESTS, WINNER, RANDOM, PLACE, SIDE };
-constexpr u32 SIDES = 4;
-
-struct Cell : Fields<Id, u32, u32, Id, u32, u32, Id, Id, Id, Id> {
+struct Cell {
+    OUTBOARD_FIELDS((Id, agent)(u32, kind)(u32, requests)(Id, winner)(u32, random)(u32, place)(Id, left)(Id, right)
+                    (Id, above)(Id, below))
     static constexpr bool ENDS = false;
 };
 
-// Of an animal.
-enum { HOME, TARGET, STATE, AGE, ENERGY };
-
-struct Fish : Fields<Id, Id, u32, u32> {
+struct Fish {
+    OUTBOARD_FIELDS((Id, home)(Id, target)(u32, state)(u32, age))
     static constexpr bool ENDS = true;
     static constexpr Kind KIND_OF = FISH;
     static constexpr u32 LITTER_AGE = 4;  // steps until there is a young one
 };
 
-struct Shark : Fields<Id, Id, u32, u32, u32> {
+struct Shark {
+    OUTBOARD_FIELDS((Id, home)(Id, target)(u32, state)(u32, age)(u32, energy))
     static constexpr bool ENDS = true;
     static constexpr Kind KIND_OF = SHARK;
     static constexpr u32 LITTER_AGE = 5;
@@ -44,12 +41,12 @@ enum { WIDTH = OWN, CELLS, IDS };
 
 __device__ Id& idAt(const Run& run, u32 place) { return reinterpret_cast<Id*>(run.words[IDS])[place]; }
 
-template <u32 NUMBER = 0, class Function>
+template <class Function>
 __device__ void eachSide(const Sea::Object<Cell>& cell, const Function& function) {
-    if constexpr (NUMBER < SIDES) {
-        function(NUMBER, cell.get<SIDE + NUMBER>());
-        eachSide<NUMBER + 1>(cell, function);
-    }
+    function(0, cell.left());
+    function(1, cell.right());
+    function(2, cell.above());
+    function(3, cell.below());
 }
 
 // The set bit with so many before it.
@@ -62,60 +59,60 @@ __device__ u32 nth(u32 bits, u32 before) {
 
 __device__ Id sideOf(const Sea::Object<Cell>& cell, u32 number) {
     switch (number) {
-        case 0: return cell.get<SIDE>();
-        case 1: return cell.get<SIDE + 1>();
-        case 2: return cell.get<SIDE + 2>();
-        default: return cell.get<SIDE + 3>();
+        case 0: return cell.left();
+        case 1: return cell.right();
+        case 2: return cell.above();
+        default: return cell.below();
     }
 }
 
 template <class Animal>
 __device__ void settle(const Sea::Object<Cell>& cell, const Sea::Object<Animal>& animal) {
-    cell.get<AGENT>() = animal.id();
-    cell.get<KIND>() = Animal::KIND_OF;
-    animal.template get<HOME>() = cell.id();
-    animal.template get<TARGET>() = NONE;
+    cell.agent() = animal.id();
+    cell.kind() = Animal::KIND_OF;
+    animal.home() = cell.id();
+    animal.target() = NONE;
 }
 
 __device__ void empty(const Sea::Object<Cell>& cell) {
-    cell.get<AGENT>() = NONE;
-    cell.get<KIND>() = WATER;
+    cell.agent() = NONE;
+    cell.kind() = WATER;
 }
 
 // An animal asks one of the cells beside it that are of a kind, or else of another.
 template <class Animal>
 __device__ void ask(const Sea& sea, const Sea::Object<Animal>& animal, Kind best, Kind other) {
-    const auto home = sea.at<Cell>(animal.template get<HOME>());
+    const auto home = sea.at<Cell>(animal.home());
     u32 wanted = 0;
     u32 possible = 0;
     eachSide(home, [&](u32 number, Id id) {
-        const u32 kind = sea.at<Cell>(id).template get<KIND>();
+        const u32 kind = sea.at<Cell>(id).kind();
         wanted |= (kind == best ? 1u : 0u) << number;
         possible |= (kind == other ? 1u : 0u) << number;
     });
     const u32 sides = wanted != 0 ? wanted : possible;
     Id target = NONE;
     if (sides != 0) {
-        const u32 number = nth(sides, randomBelow(animal.template get<STATE>(), __popc(sides)));
+        const u32 number = nth(sides, randomBelow(animal.state(), __popc(sides)));
         target = sideOf(home, number);
         // From there, this is the opposite side.
-        atomicOr(&sea.at<Cell>(target).template get<REQUESTS>(), 1u << (number ^ 1));
+        atomicOr(&sea.at<Cell>(target).requests(), 1u << (number ^ 1));
     }
-    animal.template get<TARGET>() = target;
+    animal.target() = target;
 }
 
 // A new animal.
 template <class Animal>
 __device__ void bear(const Run& run, const Sea& sea, const Sea::Object<Cell>& cell, u32 state) {
-    const auto young = sea.make<Animal>(cell.get<PLACE>());
+    const auto young = sea.make<Animal>(cell.place());
     if (!young) {
         count(run, REFUSED);
         return;
     }
-    young.template get<STATE>() = state;
-    young.template get<AGE>() = 0;
+    young.state() = state;
+    young.age() = 0;
     if constexpr (Animal::KIND_OF == SHARK) {
-        young.template get<ENERGY>() = ENERGY_AT_FIRST;
+        young.energy() = ENERGY_AT_FIRST;
     }
     settle(cell, young);
 }
@@ -123,21 +120,21 @@ __device__ void bear(const Run& run, const Sea& sea, const Sea::Object<Cell>& ce
 // If its target chose it, an animal moves there, and leaves a young one when it is time.
 template <class Animal>
 __device__ void move(const Run& run, const Sea& sea, const Sea::Object<Animal>& animal) {
-    const auto home = sea.at<Cell>(animal.template get<HOME>());
-    const auto target = sea.at<Cell>(animal.template get<TARGET>());
-    const auto moved = sea.move(animal, target.template get<PLACE>());
+    const auto home = sea.at<Cell>(animal.home());
+    const auto target = sea.at<Cell>(animal.target());
+    const auto moved = sea.move(animal, target.place());
     settle(target, moved);
     empty(home);
-    if (moved.template get<AGE>() >= Animal::LITTER_AGE) {
-        moved.template get<AGE>() = 0;
-        bear<Animal>(run, sea, home, random(moved.template get<STATE>()));
+    if (moved.age() >= Animal::LITTER_AGE) {
+        moved.age() = 0;
+        bear<Animal>(run, sea, home, random(moved.state()));
     }
 }
 
 template <class Animal>
 __device__ bool isChosen(const Sea& sea, const Sea::Object<Animal>& animal) {
-    const Id target = animal.template get<TARGET>();
-    return target != NONE && sea.at<Cell>(target).template get<WINNER>() == animal.id();
+    const Id target = animal.target();
+    return target != NONE && sea.at<Cell>(target).winner() == animal.id();
 }
 
 }  // namespace
@@ -156,8 +153,8 @@ __global__ void makeCells(const __grid_constant__ Run run) {
             count(run, REFUSED);
             continue;
         }
-        cell.get<PLACE>() = place;
-        cell.get<RANDOM>() = seedOf(place);
+        cell.place() = place;
+        cell.random() = seedOf(place);
         empty(cell);
     }
 }
@@ -168,16 +165,16 @@ __global__ void populate(const __grid_constant__ Run run) {
     sea.forEach<Cell>([&](auto cell) {
         const u32 width = static_cast<u32>(run.words[WIDTH]);
         const u32 cells = static_cast<u32>(run.words[CELLS]);
-        const u32 place = cell.template get<PLACE>();
+        const u32 place = cell.place();
         const u32 column = place % width;
         const u32 row = place - column;
-        cell.template get<SIDE>() = idAt(run, row + (column + width - 1) % width);
-        cell.template get<SIDE + 1>() = idAt(run, row + (column + 1) % width);
-        cell.template get<SIDE + 2>() = idAt(run, (place + cells - width) % cells);
-        cell.template get<SIDE + 3>() = idAt(run, (place + width) % cells);
-        u32 state = cell.template get<RANDOM>();
+        cell.left() = idAt(run, row + (column + width - 1) % width);
+        cell.right() = idAt(run, row + (column + 1) % width);
+        cell.above() = idAt(run, (place + cells - width) % cells);
+        cell.below() = idAt(run, (place + width) % cells);
+        u32 state = cell.random();
         const u32 chance = randomBelow(state, 48);
-        cell.template get<RANDOM>() = state;
+        cell.random() = state;
         if (chance < 16) {
             bear<Fish>(run, sea, cell, random(state));
         } else if (chance < 19) {
@@ -188,15 +185,15 @@ __global__ void populate(const __grid_constant__ Run run) {
 
 __global__ void clearRequests(const __grid_constant__ Run run) {
     Sea(run).forEach<Cell>([&](auto cell) {
-        cell.template get<REQUESTS>() = 0;
-        cell.template get<WINNER>() = NONE;
+        cell.requests() = 0;
+        cell.winner() = NONE;
     });
 }
 
 __global__ void fishAsk(const __grid_constant__ Run run) {
     const Sea sea(run);
     sea.forEach<Fish>([&](auto fish) {
-        ++fish.template get<AGE>();
+        ++fish.age();
         ask<Fish>(sea, fish, WATER, WATER);
     });
 }
@@ -204,9 +201,9 @@ __global__ void fishAsk(const __grid_constant__ Run run) {
 __global__ void sharksAsk(const __grid_constant__ Run run) {
     const Sea sea(run);
     sea.forEach<Shark>([&](auto shark) {
-        ++shark.template get<AGE>();
-        if (--shark.template get<ENERGY>() == 0) {
-            shark.template get<TARGET>() = NONE;
+        ++shark.age();
+        if (--shark.energy() == 0) {
+            shark.target() = NONE;
         } else {
             ask<Shark>(sea, shark, FISH, WATER);
         }
@@ -216,10 +213,10 @@ __global__ void sharksAsk(const __grid_constant__ Run run) {
 __global__ void decide(const __grid_constant__ Run run) {
     const Sea sea(run);
     sea.forEach<Cell>([&](auto cell) {
-        const u32 requests = cell.template get<REQUESTS>();
+        const u32 requests = cell.requests();
         if (requests != 0) {
-            const u32 side = nth(requests, randomBelow(cell.template get<RANDOM>(), __popc(requests)));
-            cell.template get<WINNER>() = sea.at<Cell>(sideOf(cell, side)).template get<AGENT>();
+            const u32 side = nth(requests, randomBelow(cell.random(), __popc(requests)));
+            cell.winner() = sea.at<Cell>(sideOf(cell, side)).agent();
         }
     });
 }
@@ -236,14 +233,14 @@ __global__ OUTBOARD_MAKES void fishMove(const __grid_constant__ Run run) {
 __global__ OUTBOARD_MAKES void sharksMove(const __grid_constant__ Run run) {
     const Sea sea(run);
     sea.forEach<Shark>([&](auto shark) {
-        if (shark.template get<ENERGY>() == 0) {
-            empty(sea.at<Cell>(shark.template get<HOME>()));
+        if (shark.energy() == 0) {
+            empty(sea.at<Cell>(shark.home()));
             sea.destroy(shark);
         } else if (isChosen<Shark>(sea, shark)) {
-            const auto target = sea.at<Cell>(shark.template get<TARGET>());
-            if (target.template get<KIND>() == FISH) {
-                sea.destroy(sea.at<Fish>(target.template get<AGENT>()));
-                shark.template get<ENERGY>() += ENERGY_OF_FISH;
+            const auto target = sea.at<Cell>(shark.target());
+            if (target.kind() == FISH) {
+                sea.destroy(sea.at<Fish>(target.agent()));
+                shark.energy() += ENERGY_OF_FISH;
             }
             move<Shark>(run, sea, shark);
         }
@@ -254,23 +251,23 @@ __global__ OUTBOARD_MAKES void sharksMove(const __grid_constant__ Run run) {
 __global__ void draw(const __grid_constant__ Run run) {
     const Sea sea(run);
     sea.forEach<Cell>([&](auto cell) {
-        const u32 kind = cell.template get<KIND>();
-        const Id id = cell.template get<AGENT>();
+        const u32 kind = cell.kind();
+        const Id id = cell.agent();
         u32 seen = kind;
         Id home = cell.id();
         if (kind == FISH) {
             const auto fish = sea.at<Fish>(id);
-            home = fish.template get<HOME>();
-            seen |= fish.template get<AGE>() << 2;
+            home = fish.home();
+            seen |= fish.age() << 2;
         } else if (kind == SHARK) {
             const auto shark = sea.at<Shark>(id);
-            home = shark.template get<HOME>();
-            seen |= shark.template get<AGE>() << 2 | shark.template get<ENERGY>() << 16;
+            home = shark.home();
+            seen |= shark.age() << 2 | shark.energy() << 16;
         }
         if (home != cell.id()) {
             count(run, FAULTS);
         }
-        reinterpret_cast<u32*>(run.words[PICTURE])[cell.template get<PLACE>()] = seen;
+        reinterpret_cast<u32*>(run.words[PICTURE])[cell.place()] = seen;
     });
 }
 
@@ -278,16 +275,16 @@ __global__ void draw(const __grid_constant__ Run run) {
 __global__ void drawFish(const __grid_constant__ Run run) {
     const Sea sea(run);
     sea.forEach<Fish>([&](auto fish) {
-        const auto home = sea.at<Cell>(fish.template get<HOME>());
-        atomicAdd(reinterpret_cast<u32*>(run.words[PICTURE]) + home.template get<PLACE>(), 1u << 30);
+        const auto home = sea.at<Cell>(fish.home());
+        atomicAdd(reinterpret_cast<u32*>(run.words[PICTURE]) + home.place(), 1u << 30);
     });
 }
 
 __global__ void drawSharks(const __grid_constant__ Run run) {
     const Sea sea(run);
     sea.forEach<Shark>([&](auto shark) {
-        const auto home = sea.at<Cell>(shark.template get<HOME>());
-        atomicAdd(reinterpret_cast<u32*>(run.words[PICTURE]) + home.template get<PLACE>(), 1u << 31);
+        const auto home = sea.at<Cell>(shark.home());
+        atomicAdd(reinterpret_cast<u32*>(run.words[PICTURE]) + home.place(), 1u << 31);
     });
 }
 

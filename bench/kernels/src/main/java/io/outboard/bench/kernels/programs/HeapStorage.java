@@ -25,7 +25,7 @@ final class HeapStorage implements Storage {
         this.types = types;
         this.stream = stream;
         final ObjectHeapBuilder builder = ObjectHeap.over(memory, bytes).order(order);
-        types.forEach(type -> builder.type(type.name(), type.fieldBytes(Integer.BYTES)));
+        types.forEach(type -> builder.type(type.name(), type.heapFields()));
         this.heap = builder.build();
     }
 

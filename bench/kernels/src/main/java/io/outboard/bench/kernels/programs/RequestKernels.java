@@ -45,7 +45,10 @@ final class RequestKernels implements AutoCloseable {
 
     /** The type {@code Thing} of {@code objects.cu}; nobody asks for its capacity. */
     private static final List<ObjectType> THINGS =
-            List.of(ObjectType.of("Thing", 0, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4));
+            List.of(ObjectType.of("Thing", 0, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4)
+                    .named(
+                            "f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9", "f10", "f11", "f12", "f13",
+                            "f14", "f15"));
 
     private final BenchDevice device;
     private final boolean isBuffered;

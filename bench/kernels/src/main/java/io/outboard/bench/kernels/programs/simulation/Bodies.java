@@ -47,7 +47,10 @@ public final class Bodies implements Simulation {
 
     @Override
     public List<ObjectType> types(final Size size) {
-        return List.of(ObjectType.of("Body", size.number(), 4, 4, 4, 4, 4, 8, 8, 4, ObjectType.ID, 4, 4));
+        return List.of(ObjectType.of("Body", size.number(), 4, 4, 4, 4, 4, 8, 8, 4, ObjectType.ID, 4, 4)
+                .named(
+                        "x", "y", "mass", "speedX", "speedY", "forceX", "forceY", "number", "target", "suitor",
+                        "merges"));
     }
 
     @Override

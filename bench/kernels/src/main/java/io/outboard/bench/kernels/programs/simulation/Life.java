@@ -89,8 +89,8 @@ public final class Life implements Simulation {
     @Override
     public List<ObjectType> types(final Size size) {
         return List.of(
-                ObjectType.thatComesAndGoes("Candidate", places(size), 4, 4),
-                ObjectType.thatComesAndGoes("Alive", places(size), 4, 4, 4));
+                ObjectType.thatComesAndGoes("Candidate", places(size), 4, 4).named("place", "action"),
+                ObjectType.thatComesAndGoes("Alive", places(size), 4, 4, 4).named("place", "action", "age"));
     }
 
     @Override

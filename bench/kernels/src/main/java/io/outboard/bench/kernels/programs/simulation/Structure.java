@@ -65,8 +65,12 @@ public final class Structure implements Simulation {
     public List<ObjectType> types(final Size size) {
         final int id = ObjectType.ID;
         return List.of(
-                ObjectType.of("Node", nodes(size), 4, 4, 4, 4, 4, 4, 4, id, id, id, id, id, id, id, id),
-                ObjectType.of("Spring", (long) DIRECTIONS * nodes(size), id, id, 4, 4, 4, 4, 4));
+                ObjectType.of("Node", nodes(size), 4, 4, 4, 4, 4, 4, 4, id, id, id, id, id, id, id, id)
+                        .named(
+                                "x", "y", "speedX", "speedY", "number", "kind", "state", "after0", "after1", "after2",
+                                "after3", "before0", "before1", "before2", "before3"),
+                ObjectType.of("Spring", (long) DIRECTIONS * nodes(size), id, id, 4, 4, 4, 4, 4)
+                        .named("first", "second", "direction", "rest", "longest", "forceX", "forceY"));
     }
 
     @Override

@@ -51,9 +51,24 @@ public final class Sugarscape implements Simulation {
         final long cells = cells(size);
         final int id = ObjectType.ID;
         return List.of(
-                ObjectType.of("Cell", cells, id, 4, 4, 4, 4, 4, 4, 4, id, id, id, id),
-                ObjectType.thatComesAndGoes("Man", cells, id, id, 4, 4, 4, 4, 4, 4),
-                ObjectType.thatComesAndGoes("Woman", cells, id, id, 4, 4, 4, 4, 4, 4, id));
+                ObjectType.of("Cell", cells, id, 4, 4, 4, 4, 4, 4, 4, id, id, id, id)
+                        .named(
+                                "agent",
+                                "present",
+                                "sugar",
+                                "mostSugar",
+                                "place",
+                                "suggestions",
+                                "guest",
+                                "child",
+                                "left",
+                                "right",
+                                "above",
+                                "below"),
+                ObjectType.thatComesAndGoes("Man", cells, id, id, 4, 4, 4, 4, 4, 4)
+                        .named("home", "target", "state", "wealth", "age", "mostAge", "sight", "metabolism"),
+                ObjectType.thatComesAndGoes("Woman", cells, id, id, 4, 4, 4, 4, 4, 4, id)
+                        .named("home", "target", "state", "wealth", "age", "mostAge", "sight", "metabolism", "father"));
     }
 
     private static long cells(final Size size) {

@@ -56,8 +56,10 @@ public final class Traffic implements Simulation {
         final long cells = cells(size.number());
         final int id = ObjectType.ID;
         return List.of(
-                ObjectType.of("Cell", cells, id, id, id, 4, 4, 4, 4),
-                ObjectType.thatComesAndGoes("Car", cells, id, 4, 4, id, id, id, id, id));
+                ObjectType.of("Cell", cells, id, id, id, 4, 4, 4, 4)
+                        .named("car", "next", "nextDown", "place", "limit", "isDrain", "downwards"),
+                ObjectType.thatComesAndGoes("Car", cells, id, 4, 4, id, id, id, id, id)
+                        .named("cell", "state", "speed", "path0", "path1", "path2", "path3", "path4"));
     }
 
     @Override

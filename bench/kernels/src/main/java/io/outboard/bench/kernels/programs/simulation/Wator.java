@@ -50,9 +50,21 @@ public final class Wator implements Simulation {
         final long cells = cells(size);
         final int id = ObjectType.ID;
         return List.of(
-                ObjectType.of("Cell", cells, id, 4, 4, id, 4, 4, id, id, id, id),
-                ObjectType.thatComesAndGoes("Fish", cells, id, id, 4, 4),
-                ObjectType.thatComesAndGoes("Shark", cells, id, id, 4, 4, 4));
+                ObjectType.of("Cell", cells, id, 4, 4, id, 4, 4, id, id, id, id)
+                        .named(
+                                "agent",
+                                "kind",
+                                "requests",
+                                "winner",
+                                "random",
+                                "place",
+                                "left",
+                                "right",
+                                "above",
+                                "below"),
+                ObjectType.thatComesAndGoes("Fish", cells, id, id, 4, 4).named("home", "target", "state", "age"),
+                ObjectType.thatComesAndGoes("Shark", cells, id, id, 4, 4, 4)
+                        .named("home", "target", "state", "age", "energy"));
     }
 
     private static long cells(final Size size) {
