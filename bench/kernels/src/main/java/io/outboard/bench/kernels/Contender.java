@@ -92,7 +92,8 @@ public record Contender(String name, boolean coalesced, boolean linked) {
         if (name.equals(EMPTY)) {
             return Optional.empty();
         }
-        return Optional.of(isArena() ? ARENAS.get(name) : DeviceAllocator.named(name));
+        final DeviceAllocator behind = ARENAS.get(name);
+        return Optional.of(behind == null ? DeviceAllocator.named(name) : behind);
     }
 
     /** Returns whether all memory of a warp is freed at once. */
