@@ -129,7 +129,7 @@ struct Structure {
 };
 
 template <u32 HEAD, class... Members>
-Structure<HEAD, Members...> structureOf(outboard::Fields<Members...>);
+Structure<HEAD, Members...> structureOf(outboard::detail::Fields<Members...>);
 
 template <class Type, u32 HEAD>
 using StructureOf = decltype(structureOf<HEAD>(typename outboard::detail::Declared<Type>::All()));

@@ -54,21 +54,22 @@ namespace outboard {
         return static_cast<const Object&>(*this).template get<FIRST + OutboardNumber::name>();                         \
     }
 
-// The fields of a type without names, which are told apart by their numbers alone: struct Fish : outboard::Fields<float, u32> {};
+namespace detail {
+
+// C++ types of fields.
 template <class... Types>
-struct Fields {
-    using OutboardFields = Fields;
+struct Fields {};
+
+}  // namespace detail
+
+// What a type derives from that extends another one. By itself it adds no fields.
+template <class Base>
+struct Extends {
+    using OutboardBase = Base;
+    using OutboardFields = detail::Fields<>;
     static constexpr const char* outboardNames() {
         return "";
     }
-    template <class Object, u32 FIRST>
-    struct OutboardAccessors {};
-};
-
-// What a type derives from that extends another one.
-template <class Base>
-struct Extends : Fields<> {
-    using OutboardBase = Base;
     // Of each base another one, since no class may have the same base twice.
     template <class Object, u32 FIRST>
     struct OutboardAccessors {};

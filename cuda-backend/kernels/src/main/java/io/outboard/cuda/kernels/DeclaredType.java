@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param base the type that it extends, if it does
  * @param isAbstract whether there are no objects of exactly this type
  * @param ownBytes sizes of the fields that the base doesn't have
- * @param ownNames the names of these fields; empty if they have none
+ * @param ownNames the names of these fields
  */
 record DeclaredType(
         String name, @Nullable DeclaredType base, boolean isAbstract, List<Integer> ownBytes, List<String> ownNames) {
@@ -36,11 +36,8 @@ record DeclaredType(
                 .toArray();
     }
 
-    /** Answers the names of all fields, the base's first; an empty name where there is none. */
+    /** Answers the names of all fields, the base's first. */
     List<String> fieldNames() {
-        return levels().stream()
-                .flatMap(level ->
-                        level.ownNames.isEmpty() ? level.ownBytes.stream().map(bytes -> "") : level.ownNames.stream())
-                .toList();
+        return levels().stream().flatMap(level -> level.ownNames.stream()).toList();
     }
 }

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  */
 public record ObjectField(String name, int bytes) {
 
-    static final int MOST_BYTES = 1024;
+    private static final int MOST_BYTES = 1024;
 
     private static final Pattern IDENTIFIER = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*");
 

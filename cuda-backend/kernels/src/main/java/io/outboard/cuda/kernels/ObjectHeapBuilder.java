@@ -100,25 +100,6 @@ public final class ObjectHeapBuilder {
     }
 
     /**
-     * Adds a type whose fields have no names, as {@code struct Fish : outboard::Fields<...>} has for kernels.
-     *
-     * @param name the type's name
-     * @param fieldBytes {@code sizeof} of each field, from 1 to 1024; 64 fields at most
-     * @return this builder
-     * @throws IllegalArgumentException as for {@link #type(String, ObjectField...)}
-     */
-    public ObjectHeapBuilder type(final String name, final int... fieldBytes) {
-        for (final int bytes : fieldBytes) {
-            if (bytes < 1 || bytes > ObjectField.MOST_BYTES) {
-                throw new IllegalArgumentException("fieldBytes=" + Arrays.toString(fieldBytes)
-                        + " must each be from 1 to " + ObjectField.MOST_BYTES);
-            }
-        }
-        return declare(new DeclaredType(
-                name, null, false, Arrays.stream(fieldBytes).boxed().toList(), List.of()));
-    }
-
-    /**
      * Chooses when kernels that make objects take a free block.
      *
      * @param makeOrder the order; {@link MakeOrder#NEAR_FIRST} where none is chosen
@@ -167,7 +148,7 @@ public final class ObjectHeapBuilder {
         }
         final Set<String> known = new HashSet<>();
         for (final String field : fields) {
-            if (!field.isEmpty() && !known.add(field)) {
+            if (!known.add(field)) {
                 throw new IllegalArgumentException("field=" + field + " of " + name
                         + " must have another name than the fields before, those of its base among them");
             }

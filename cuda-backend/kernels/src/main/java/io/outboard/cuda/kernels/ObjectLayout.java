@@ -107,7 +107,7 @@ record ObjectLayout(
     /** Answers the number of a field of a type, with those of its base before its own. */
     int fieldOf(final int type, final String name) {
         final List<String> names = types.get(type).fieldNames();
-        final int field = name.isEmpty() ? -1 : names.indexOf(name);
+        final int field = names.indexOf(name);
         if (field < 0) {
             throw new IllegalArgumentException("field=" + name + " must be one of " + names);
         }
