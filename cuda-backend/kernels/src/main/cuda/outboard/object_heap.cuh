@@ -144,6 +144,8 @@ struct alignas(32) Objects {
 };
 
 static_assert(sizeof(Objects) == 1536, "the host copies the control block");
+static_assert(offsetof(Objects, blocks) == 16 && offsetof(Objects, data) == 40 && offsetof(Objects, types) == 64,
+              "the host reads these");
 
 namespace detail {
 
