@@ -21,17 +21,20 @@ struct Cell {
     static constexpr bool ENDS = false;
 };
 
-// target: the cell to move to, and then the one for a child. A woman's father is the man she chose.
-struct Man {
+// target: the cell to move to, and then the one for a child.
+struct Agent {
     OUTBOARD_FIELDS((Id, home)(Id, target)(u32, state)(u32, wealth)(u32, age)(u32, mostAge)(u32, sight)
                     (u32, metabolism))
+};
+
+struct Man : outboard::Extends<Agent> {
     static constexpr Kind KIND_OF = MAN;
     static constexpr bool ENDS = true;
 };
 
-struct Woman {
-    OUTBOARD_FIELDS((Id, home)(Id, target)(u32, state)(u32, wealth)(u32, age)(u32, mostAge)(u32, sight)
-                    (u32, metabolism)(Id, father))
+// A woman's father is the man she chose.
+struct Woman : outboard::Extends<Agent> {
+    OUTBOARD_FIELDS((Id, father))
     static constexpr Kind KIND_OF = WOMAN;
     static constexpr bool ENDS = true;
 };

@@ -5,7 +5,9 @@ import io.outboard.cuda.kernels.ObjectHeap;
 import io.outboard.cuda.kernels.ObjectHeapBuilder;
 import io.outboard.cuda.kernels.ObjectHeapStatistics;
 import java.nio.ByteBuffer;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.ObjIntConsumer;
 import jcuda.driver.CUstream;
 
@@ -25,7 +27,8 @@ final class HeapStorage implements Storage {
         this.types = types;
         this.stream = stream;
         final ObjectHeapBuilder builder = ObjectHeap.over(memory, bytes).order(order);
-        types.forEach(type -> builder.type(type.name(), type.heapFields()));
+        final Set<String> bases = new HashSet<>();
+        types.forEach(type -> type.declare(builder, bases));
         this.heap = builder.build();
     }
 

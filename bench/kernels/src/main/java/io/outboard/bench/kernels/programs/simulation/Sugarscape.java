@@ -66,9 +66,11 @@ public final class Sugarscape implements Simulation {
                                 "above",
                                 "below"),
                 ObjectType.thatComesAndGoes("Man", cells, id, id, 4, 4, 4, 4, 4, 4)
-                        .named("home", "target", "state", "wealth", "age", "mostAge", "sight", "metabolism"),
+                        .named("home", "target", "state", "wealth", "age", "mostAge", "sight", "metabolism")
+                        .extending("Agent", 8),
                 ObjectType.thatComesAndGoes("Woman", cells, id, id, 4, 4, 4, 4, 4, 4, id)
-                        .named("home", "target", "state", "wealth", "age", "mostAge", "sight", "metabolism", "father"));
+                        .named("home", "target", "state", "wealth", "age", "mostAge", "sight", "metabolism", "father")
+                        .extending("Agent", 8));
     }
 
     private static long cells(final Size size) {
