@@ -2,7 +2,6 @@ package io.outboard.bench.kernels.programs.simulation;
 
 import io.outboard.bench.kernels.programs.ObjectType;
 import io.outboard.bench.kernels.programs.Png;
-import io.outboard.bench.kernels.programs.Store;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -23,11 +22,6 @@ public final class Bodies implements Simulation {
     @Override
     public String name() {
         return merging ? "collision" : "nbody";
-    }
-
-    @Override
-    public List<Store> stores() {
-        return Store.all();
     }
 
     @Override

@@ -2,7 +2,6 @@ package io.outboard.bench.kernels.programs.simulation;
 
 import io.outboard.bench.kernels.programs.ObjectType;
 import io.outboard.bench.kernels.programs.Png;
-import io.outboard.bench.kernels.programs.Store;
 import java.util.Arrays;
 import java.util.List;
 
@@ -51,11 +50,6 @@ public final class Life implements Simulation {
     @Override
     public String name() {
         return growsOld ? "generation" : "life";
-    }
-
-    @Override
-    public List<Store> stores() {
-        return Store.all();
     }
 
     @Override

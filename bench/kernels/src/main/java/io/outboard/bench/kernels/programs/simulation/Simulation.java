@@ -2,7 +2,6 @@ package io.outboard.bench.kernels.programs.simulation;
 
 import io.outboard.bench.kernels.programs.ObjectType;
 import io.outboard.bench.kernels.programs.Png;
-import io.outboard.bench.kernels.programs.Store;
 import java.util.List;
 
 /**
@@ -13,9 +12,6 @@ public interface Simulation {
 
     /** Returns the name on the command line: letters and digits. */
     String name();
-
-    /** Returns the stores that the simulation was compiled with. */
-    List<Store> stores();
 
     /**
      * A size is how much the simulation has to do.

@@ -69,7 +69,7 @@ public final class SimulationProgram implements Program {
     public List<Store> stores() {
         // Peers are there where bench/peers.sh has made them.
         return Stream.concat(
-                        simulation.stores().stream(),
+                        Store.all().stream(),
                         Store.peers().stream().filter(peer -> Program.class.getResource(peer.resource(name())) != null))
                 .toList();
     }

@@ -2,7 +2,6 @@ package io.outboard.bench.kernels.programs.simulation;
 
 import io.outboard.bench.kernels.programs.ObjectType;
 import io.outboard.bench.kernels.programs.Png;
-import io.outboard.bench.kernels.programs.Store;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -38,13 +37,8 @@ public final class Structure implements Simulation {
     }
 
     @Override
-    public List<Store> stores() {
-        return Store.all();
-    }
-
-    @Override
     public List<Size> sizes() {
-        return List.of(new Size("256x64", 256, 500, 64L << 20), new Size("16384x64", 16384, 100, 2L << 30));
+        return List.of(new Size("256x64", 256, 500, 256L << 20), new Size("16384x64", 16384, 100, 4L << 30));
     }
 
     private static int nodes(final Size size) {

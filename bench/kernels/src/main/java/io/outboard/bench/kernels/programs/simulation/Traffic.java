@@ -2,7 +2,6 @@ package io.outboard.bench.kernels.programs.simulation;
 
 import io.outboard.bench.kernels.programs.ObjectType;
 import io.outboard.bench.kernels.programs.Png;
-import io.outboard.bench.kernels.programs.Store;
 import java.util.Arrays;
 import java.util.List;
 
@@ -25,11 +24,6 @@ public final class Traffic implements Simulation {
     @Override
     public String name() {
         return "traffic";
-    }
-
-    @Override
-    public List<Store> stores() {
-        return Store.all();
     }
 
     @Override

@@ -29,8 +29,9 @@ final class SimulationTables {
                         "Running time",
                         "What a step takes, the lists of objects before each do-all apart (dark), by"
                                 + " what objects live in. Allocators stand behind plain structures and an array of pointers to"
-                                + " them for each type. Aos, Soa: arrays without an allocator, where objects are never made"
-                                + " later. Live: bytes of all fields; held: of the heap's blocks or chunks that are in use. CUDA's"
+                                + " them for each type. BitmapAlloc: the paper's baseline, one array for all types and a bitmap of"
+                                + " its free places. Aos, Soa: arrays without an allocator, with a place for each object that there"
+                                + " can be. Live: bytes of all fields; held: of the heap's blocks or chunks that are in use. CUDA's"
                                 + " malloc has the first 20 steps alone, and stands beside others that have no more. The paper's"
                                 + " figure has no numbers in its text: there ObjectHeap's model is ahead of every"
                                 + " allocator in every program.",
