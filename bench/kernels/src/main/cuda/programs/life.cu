@@ -1,8 +1,8 @@
 // Conway's game of life, as Springer 2019 has it: of the places, only those that are alive and their neighbours, which may become
 // so, have objects. Each step is four do-alls. LifeReference computes the same.
 //
-// With OUTBOARD_GENERATIONS, what would end grows old first, and isn't counted as alive meanwhile (generation, by the rule "Star
-// Wars").
+// With OUTBOARD_GENERATIONS, what would end grows old first, and isn't counted as alive meanwhile (generation). The paper doesn't say
+// by which rule: here it is "Star Wars", which goes on for ever.
 #include "stores.cuh"
 
 namespace {

@@ -342,7 +342,7 @@ class Store {
 
     // What a place has: nothing; an object that a do-all has visited; or one that none has, and whether the number of the type's lists
     // was odd when it was made. A do-all leaves out those made since its list, by that, and marks the others as visited: so at the
-    // next list only those are left that have the other parity then.
+    // next list only those are left that have the other parity then. After each list there is a do-all.
     enum : unsigned char { NOTHING, VISITED, MADE };
 
     const Run& run;

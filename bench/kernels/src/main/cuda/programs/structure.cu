@@ -2,7 +2,8 @@
 // upper edge and pulled at its lower one. A spring that becomes too long breaks. Now and then all nodes are looked for that springs
 // still join to one of these edges, and what has come off is taken away.
 //
-// In the paper's figure the nodes that are held and pulled are subclasses of the others; here they have a kind.
+// In the paper's figure the nodes that are held and pulled are subclasses of the others; here they have a kind. The paper doesn't
+// describe its mesh.
 //
 // Each node adds up its springs' forces in the order of directions, by the rounded operations of IEEE 754, none contracted; and
 // what springs join doesn't depend on the order in which it is found. So StructureReference computes the same, bit by bit.
