@@ -392,7 +392,7 @@ class Store {
             __trap();
         }
         if constexpr (Type::ENDS) {
-            there(mine)[place] = madeNow(mine);
+            set(mine, place, madeNow(mine));
         } else {
             stores::takeOne(&mine.index->tail);
         }
@@ -410,7 +410,7 @@ class Store {
     template <class Type>
     __device__ void destroy(const Object<Type>& object) const {
         static_assert(Type::ENDS, "objects of the type never end");
-        there(*object.table_)[object.number_] = NOTHING;
+        set(*object.table_, object.number_, NOTHING);
     }
 
     template <class Type, class Function>
@@ -425,7 +425,7 @@ class Store {
                     continue;
                 }
                 if (seen != VISITED) {
-                    there(mine)[i] = VISITED;
+                    set(mine, i, VISITED);
                 }
             }
             function(at<Type>(i));
@@ -449,6 +449,11 @@ class Store {
   private:
     static __device__ unsigned char* there(const Table& table) {
         return reinterpret_cast<unsigned char*>(table.arrays[1]);
+    }
+
+    // Volatile: another thread may look meanwhile whether it is to visit what is there. Making and marking don't change its answer.
+    static __device__ void set(const Table& table, u32 place, unsigned char what) {
+        const_cast<volatile unsigned char*>(there(table))[place] = what;
     }
 
     static __device__ unsigned char madeNow(const Table& table) { return MADE + (table.lists & 1); }

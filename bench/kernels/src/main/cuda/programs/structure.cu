@@ -229,10 +229,12 @@ __global__ void beginAtEdges(const __grid_constant__ Run run) {
 __global__ void reach(const __grid_constant__ Run run) {
     const Plate plate(run);
     plate.forEach<Node>([&](auto node) {
-        if (node.state() != JUST_REACHED) {
+        // Volatile: other threads look at it meanwhile. Only this one changes it once it isn't UNREACHED.
+        volatile u32& state = node.state();
+        if (state != JUST_REACHED) {
             return;
         }
-        node.state() = REACHED;
+        state = REACHED;
         bool isNew = false;
         eachDirection([&](u32 direction) {
             isNew |= reachAlong<true>(plate, node, direction);
