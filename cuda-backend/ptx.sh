@@ -161,6 +161,9 @@ list_program() {
             *) list_pair "$kernels" "$prefix" "$allocator" .ptx.gz ;;
         esac
     done
+    for list in DoubleCMalloc DoubleCFMMalloc; do
+        list_pair "$kernels" "$prefix" "$list" .ptx.gz
+    done
     for arena in FDGMalloc=CudaMalloc WarpArena=BitMalloc; do
         list "$kernels" "$prefix${arena%=*}.ptx.gz" -DOUTBOARD_ARENA "-DOUTBOARD_ALLOCATOR=ArenaMalloc<outboard::${arena#*=}>"
         list "$kernels" "$prefix${arena%=*}-coalesced.ptx.gz" -DOUTBOARD_ARENA \

@@ -8,6 +8,7 @@
 //   null         One thread has rows of free memory that all others ask too much for. It must never be refused.
 //   joined, emptied, moved   Nor where it is hard to see: orders of accesses that once hid it, or could.
 //   stalled      AtomicMalloc, AWMalloc: one thread stops anywhere in a call. All others' calls end.
+//   back         Blocks that lie side by side are freed one after the other: a doubly linked list joins each with those before.
 //   fill         A large heap that only fills: a call needs no more accesses in the end than in the beginning.
 //
 // Also weak-mix, weak-null, weak-joined, weak-emptied and weak-moved: loads may read what has been overwritten, where
@@ -67,10 +68,15 @@ std::vector<Row> randomRows(u32 number) {
 }
 
 template <class A>
-constexpr bool START_BITS = std::is_same<A, CMalloc>::value || std::is_same<A, CMMalloc>::value;
+constexpr bool IS_DOUBLE = std::is_same<A, DoubleCMalloc>::value || std::is_same<A, DoubleCFMMalloc>::value;
 
 template <class A>
-constexpr bool MANY_STARTS = std::is_same<A, CMMalloc>::value || std::is_same<A, CFMMalloc>::value;
+constexpr bool START_BITS =
+        std::is_same<A, CMalloc>::value || std::is_same<A, CMMalloc>::value || std::is_same<A, DoubleCMalloc>::value;
+
+template <class A>
+constexpr bool MANY_STARTS =
+        std::is_same<A, CMMalloc>::value || std::is_same<A, CFMMalloc>::value || std::is_same<A, DoubleCFMMalloc>::value;
 
 constexpr u32 ALIGNMENT = 512;
 
@@ -507,6 +513,36 @@ void fill() {
     }
 }
 
+// Free memory is in two chunks in the end, the second of which is what was never used; and in many with a singly linked list.
+template <class A>
+void back() {
+    constexpr size_t BYTES = 64 << 10;
+    constexpr u32 BLOCKS = 12;
+    std::vector<unsigned char> memory(BYTES + ALIGNMENT);
+    Heap* const heap = alignedHeap(memory);
+    require(format(heap, BYTES, MANY_STARTS<A> ? 16 : 0, 256, START_BITS<A> ? FLAG_START_BITS : 0), "a heap has 4 KiB to 64 GiB");
+    preSplit(heap, SPLIT_NONE, 0, 0, 0, 1);
+    const auto use = [&] {
+        A allocator{heap};
+        void* blocks[BLOCKS];
+        for (void*& block : blocks) {
+            // Within a word, over a border, and over whole words.
+            block = allocator.malloc((1 + chance.below(3) * 50 + chance.below(20)) * UNIT_BYTES);
+            require(block != nullptr, "null, though there is room");
+        }
+        for (void* const block : blocks) {
+            allocator.free(block);
+        }
+    };
+    fibers.run({use}, ~0ull);
+    Segment segment;
+    u64 statistics[STATISTICS];
+    scanSegment(heap, &segment, 0, 1);
+    summarise(heap, &segment, 1, statistics);
+    require(statistics[1] == 0, "a block wasn't freed");
+    require((statistics[3] <= 2) == IS_DOUBLE<A>, "chunks side by side are joined by a doubly linked list, and by no other");
+}
+
 // Threads with a bump pointer, of which the first stops at some access until the others have ended. In a heap so large
 // that nobody can touch it: the pointer's adds are in vain only if much is taken at a time.
 template <class A>
@@ -564,6 +600,10 @@ void run(const std::string& name) {
         fill<A>();
         return;
     }
+    if (name == "back") {
+        back<A>();
+        return;
+    }
     fibers.weak = name.rfind("weak-", 0) == 0;
     const std::string scenario = fibers.weak ? name.substr(5) : name;
     Trial<A> trial;
@@ -592,6 +632,10 @@ int main(int count, char** arguments) {
             : allocator == "CFMalloc"                               ? run<CFMalloc>
             : allocator == "CMMalloc"                               ? run<CMMalloc>
             : allocator == "CFMMalloc"                              ? run<CFMMalloc>
+#ifndef OUTBOARD_CHECKED
+            : allocator == "DoubleCMalloc"   ? run<DoubleCMalloc>
+            : allocator == "DoubleCFMMalloc" ? run<DoubleCFMMalloc>
+#endif
             : allocator == "AtomicMalloc"                           ? runBump<AtomicMalloc>
             : allocator == "AWMalloc"                               ? runBump<AWMalloc>
                                                                     : nullptr;

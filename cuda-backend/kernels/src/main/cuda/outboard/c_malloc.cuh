@@ -9,4 +9,7 @@ namespace outboard {
 
 using CMalloc = detail::CircularMalloc<detail::SeparateState, detail::SharedStart>;
 
+// The same with a doubly linked list.
+using DoubleCMalloc = detail::CircularMalloc<detail::SeparateState, detail::SharedStart, true>;
+
 }  // namespace outboard

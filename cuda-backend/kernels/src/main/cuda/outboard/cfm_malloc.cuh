@@ -9,4 +9,7 @@ namespace outboard {
 
 using CFMMalloc = detail::CircularMalloc<detail::FusedState, detail::StartPerMultiprocessor>;
 
+// The same with a doubly linked list.
+using DoubleCFMMalloc = detail::CircularMalloc<detail::FusedState, detail::StartPerMultiprocessor, true>;
+
 }  // namespace outboard

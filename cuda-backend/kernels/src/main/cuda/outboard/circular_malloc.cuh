@@ -5,6 +5,10 @@
 //   offset that is out of date is a place to look from and no more: no user's data is ever locked or followed.
 // - malloc reads sizes before it claims, claims only what fits, and joins free neighbours as it goes, so that a request
 //   never fails because of how the free memory is divided. free is one atomic operation and joins nothing.
+// - The list is singly linked, as the paper's, which tried a doubly linked one and found it slower (section 5.2). That is
+//   here, too, for comparison (BACK): who writes a chunk's end writes its start in the entry of "ends" of the last word
+//   that lies wholly within it, which nothing else uses. By that, free finds the chunk before, and joins both if it is
+//   free; what is free after the freed chunk in the same word comes with it. It has no checked build.
 // - free releases, claims acquire.
 // - A search goes from the start offset to the heap's end and then once over all of the heap, and again over all of it
 //   if another thread held or changed a chunk on its way, joined chunks, or changed the upper levels. Memory that is
@@ -42,9 +46,12 @@ struct StartPerMultiprocessor {
     }
 };
 
-template <class State, class Start>
+template <class State, class Start, bool BACK = false>
 struct CircularMalloc {
     static constexpr bool CAN_FREE = true;
+#ifdef OUTBOARD_CHECKED
+    static_assert(!BACK, "a second free looks like a claim for a moment, and then nothing may be joined");
+#endif
 
     const Heap* heap;
 
@@ -80,6 +87,9 @@ struct CircularMalloc {
         u64 seen;
         if (unit != NO_UNIT && isUsed(unit, seen) && State::release(heap, wordOf(unit), bitOf(unit), seen)) {
             opened(heap, wordOf(unit), seen);
+            if constexpr (BACK) {
+                joinBefore(unit);
+            }
         } else {
             heap->countMisuse();
         }
@@ -193,6 +203,53 @@ struct CircularMalloc {
         if (wordOf(unit) != wordOf(end)) {
             Atomic<u32>(heap->ends[wordOf(unit)]).store(end, order);
         }
+        if constexpr (BACK) {
+            if (wordOf(end) > wordOf(unit) + 1) {
+                // Relaxed: a guess for who frees what comes after.
+                Atomic<u32>(heap->ends[wordOf(end) - 1]).store(unit, RELAXED);
+            }
+        }
+    }
+
+    // Where the chunk before starts, or NO_UNIT. A guess: others change what is read here.
+    OUTBOARD_DEVICE u32 startBefore(u32 unit) const {
+        u32 word = wordOf(unit);
+        u32 before = State::starts(heap, word, state(word)) & (bitOf(unit) - 1);
+        if (before == 0) {
+            if (word == 0) {
+                return NO_UNIT;
+            }
+            --word;
+            before = State::starts(heap, word, state(word));
+        }
+        if (before != 0) {
+            return (word << WORD_LOG2) + highestBit(before);
+        }
+        const u32 start = Atomic<u32>(heap->ends[word]).load(RELAXED);
+        return start < unit ? start : NO_UNIT;
+    }
+
+    // Joins the chunk before a freed one with what is free at its end: as malloc does, which claims a chunk, finds after it
+    // has joined others that it isn't enough, and gives it back.
+    OUTBOARD_DEVICE void joinBefore(u32 unit) {
+        const u32 start = startBefore(unit);
+        if (start == NO_UNIT) {
+            return;
+        }
+        u64 seen = state(wordOf(start));
+        if ((low(seen) & high(seen) & bitOf(start)) == 0
+            || State::claim(heap, wordOf(start), bitOf(start), seen) == 0) {
+            return;
+        }
+        Chunk chunk = {start, endOf(start, seen)};
+        // It may have been freed just now, by a thread that hasn't told level 1 yet: then what is joined to it, which is in
+        // sight, would be so no longer.
+        openAbove(heap, 1, wordOf(start));
+        // Release; pairs with changesSoFar, as in take.
+        Atomic<u64>(heap->counters->joins).fetch_add(1, RELEASE);
+        join(chunk);
+        setEnd(chunk.unit, chunk.end, RELAXED);
+        State::giveBack(heap, wordOf(chunk.unit), bitOf(chunk.unit));
     }
 
     // Uses as much of a claimed chunk as is wanted, and makes the rest free. `lost`: a chunk was lost to another

@@ -292,6 +292,9 @@ OUTBOARD_DEVICE void preSplit(Heap* heap, u32 scheme, u64 chunkBytes, u64 endByt
         if (wordOf(end) != word) {
             heap->ends[word] = end;
         }
+        if (wordOf(end) > word + 1) {
+            heap->ends[wordOf(end) - 1] = unit;  // for a doubly linked list, see circular_malloc.cuh
+        }
         u32 entry = word;
         for (u32 level = 1; level <= heap->top; ++level) {
             Atomic<u64>(heap->level[level][wordOf(entry)]).fetch_or(bitOf(entry), RELAXED);

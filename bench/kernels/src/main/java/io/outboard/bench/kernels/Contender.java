@@ -24,12 +24,23 @@ public record Contender(String name, boolean coalesced, boolean linked) {
     private static final String COALESCED = " coalesced";
     private static final String LINKED = " linked";
 
+    private static final String FDG = "FDGMalloc";
+    private static final String ARENA = "WarpArena";
+
     /**
-     * FDGMalloc as Vinkler and Havran (2014) measured it, our {@code WarpArena} with chunks from CUDA's malloc, and the
-     * same over our default allocator; with the allocator behind. {@code arena_malloc.cuh} says what becomes of frees.
+     * What the paper measures or tried besides, by name, with the allocator whose heap it uses: FDGMalloc, which is our
+     * {@code WarpArena} with chunks from CUDA's malloc, and the same over our default allocator ({@code
+     * arena_malloc.cuh} says what becomes of frees); and the lists of section 5.2 with links both ways.
      */
-    private static final Map<String, DeviceAllocator> ARENAS =
-            Map.of("FDGMalloc", DeviceAllocator.CUDA_MALLOC, "WarpArena", DeviceAllocator.BIT_MALLOC);
+    private static final Map<String, DeviceAllocator> VARIANTS = Map.of(
+            "DoubleCFMMalloc",
+            DeviceAllocator.CFM_MALLOC,
+            "DoubleCMalloc",
+            DeviceAllocator.C_MALLOC,
+            FDG,
+            DeviceAllocator.CUDA_MALLOC,
+            ARENA,
+            DeviceAllocator.BIT_MALLOC);
 
     /** The word in the names of resources that takes the place of an allocator's name. */
     private static final String ANY = "Linked";
@@ -63,7 +74,7 @@ public record Contender(String name, boolean coalesced, boolean linked) {
     public static List<String> names() {
         final List<String> names = new ArrayList<>(List.of(EMPTY));
         Arrays.stream(DeviceAllocator.values()).map(DeviceAllocator::paperName).forEach(names::add);
-        ARENAS.keySet().stream().sorted().forEach(names::add);
+        VARIANTS.keySet().stream().sorted().forEach(names::add);
         return names;
     }
 
@@ -87,18 +98,23 @@ public record Contender(String name, boolean coalesced, boolean linked) {
         return name + (coalesced ? COALESCED : "") + (linked ? LINKED : "");
     }
 
-    /** Returns the allocator, of an arena the one behind it; empty if there is none. */
+    /** Returns the allocator whose heap is used; empty if there is none. */
     Optional<DeviceAllocator> allocator() {
         if (name.equals(EMPTY)) {
             return Optional.empty();
         }
-        final DeviceAllocator behind = ARENAS.get(name);
-        return Optional.of(behind == null ? DeviceAllocator.named(name) : behind);
+        final DeviceAllocator variant = VARIANTS.get(name);
+        return Optional.of(variant == null ? DeviceAllocator.named(name) : variant);
     }
 
     /** Returns whether all memory of a warp is freed at once. */
     boolean isArena() {
-        return ARENAS.containsKey(name);
+        return name.equals(FDG) || name.equals(ARENA);
+    }
+
+    /** Returns whether there is a form to link kernels with. */
+    boolean isLinkable() {
+        return !isEmpty() && !VARIANTS.containsKey(name);
     }
 
     /** Returns whether there is no allocator. */

@@ -30,6 +30,7 @@ final class KernelCaseOptions {
             description =
                     "What to measure: BitMalloc, CMalloc, CFMalloc, CMMalloc, CFMMalloc, AtomicMalloc, AWMalloc, CudaMalloc,"
                             + " XMalloc; FDGMalloc, a warp's arena over CUDA's malloc, or WarpArena, the same over BitMalloc;"
+                            + " DoubleCMalloc, DoubleCFMMalloc, lists with links both ways;"
                             + " or Empty, the kernels without any. Default: all.")
     private List<String> allocators = List.of();
 
@@ -217,7 +218,7 @@ final class KernelCaseOptions {
             }
             if (name.equals(Contender.EMPTY)) {
                 contenders.add(new Contender(name, false));
-            } else if (new Contender(name, false).isArena()) {
+            } else if (!new Contender(name, false).isLinkable()) {
                 coalescing.forEach(joins -> contenders.add(new Contender(name, joins)));
             } else {
                 linking.forEach(

@@ -147,13 +147,15 @@ class KernelCaseTest {
     void shouldKnowEveryAllocatorAndNone() {
         assertEquals(
                 "[Empty, BitMalloc, AtomicMalloc, AWMalloc, CMalloc, CFMalloc, CMMalloc, CFMMalloc, CudaMalloc,"
-                        + " XMalloc, FDGMalloc, WarpArena]",
+                        + " XMalloc, DoubleCFMMalloc, DoubleCMalloc, FDGMalloc, WarpArena]",
                 Contender.names().toString());
         assertEquals("kernels-CFMMalloc-coalesced.ptx.gz", new Contender("CFMMalloc", true).resource());
         assertEquals("kernels-BitMalloc.ptx.gz", new Contender("BitMalloc", true).resource());
         assertEquals("kernels-AtomicMalloc-coalesced.ptx.gz", new Contender("AtomicMalloc", true).resource());
         assertEquals("kernels-FDGMalloc.ptx.gz", new Contender("FDGMalloc", false).resource());
         assertTrue(new Contender("FDGMalloc", false).isCuda());
+        assertTrue(new Contender("DoubleCMalloc", true).hasChunks());
+        assertFalse(new Contender("DoubleCMalloc", false).isLinkable());
         assertEquals("kernels-Empty.ptx.gz", Contender.empty().resource());
         assertTrue(new Contender("CMalloc", true).hasChunks());
         assertFalse(new Contender("CudaMalloc", false).hasChunks());

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * This class tests the in-kernel allocators with the accesses of their threads in thousands of orders, each fixed by a
@@ -98,6 +99,32 @@ class DeviceAllocatorInterleavingsTest {
     @CsvSource({"C_MALLOC, 151472", "CM_MALLOC, 309718"})
     void shouldPassSeedsThatFailed(final DeviceAllocator allocator, final String seed) {
         unchecked.run(LIMIT_SECONDS, allocator.paperName(), "mix", seed, seed);
+    }
+
+    /**
+     * A free that joined a block with the one before, which another thread had freed just then, once took it out of
+     * sight.
+     */
+    @ParameterizedTest
+    @CsvSource({
+        "mix, 20000",
+        "null, 5000",
+        "joined, 10000",
+        "emptied, 10000",
+        "moved, 10000",
+        "weak-mix, 5000",
+        "weak-null, 5000",
+        "weak-joined, 5000"
+    })
+    void shouldHoldWithADoublyLinkedList(final String scenario, final long seeds) {
+        unchecked.trySeeds(LIMIT_SECONDS, "DoubleCMalloc", scenario, seeds);
+        unchecked.trySeeds(LIMIT_SECONDS, "DoubleCFMMalloc", scenario, seeds);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"CMalloc", "CFMMalloc", "DoubleCMalloc", "DoubleCFMMalloc"})
+    void shouldJoinFreedBlocksWithADoublyLinkedListAlone(final String allocator) {
+        unchecked.trySeeds(LIMIT_SECONDS, allocator, "back", 300);
     }
 
     private static void run(
