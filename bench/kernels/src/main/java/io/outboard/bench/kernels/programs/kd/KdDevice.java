@@ -223,6 +223,11 @@ final class KdDevice implements AutoCloseable {
         return new Tally(words[0], words[1], words[2], words[3], words[4]);
     }
 
+    /** Returns how many nodes the tree has that was built last. */
+    int nodes() {
+        return queueWords()[NODES];
+    }
+
     /** Copies the tree that was built last. */
     KdNodes copy() {
         final int[] words = queueWords();

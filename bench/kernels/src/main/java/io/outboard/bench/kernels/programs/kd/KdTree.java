@@ -131,7 +131,7 @@ public final class KdTree implements Program {
         }
         try (KdDevice build = new KdDevice(work, scene, device)) {
             final KdDevice.Tally tally = build.count();
-            final int nodes = build.copy().count();
+            final int nodes = build.nodes();
             KdDevice.Leftover leftover = build.leftover();
             if (tally.refused() != 0) {
                 // Without enough memory, each further build would be refused, too.
