@@ -141,6 +141,17 @@ void useBuffered() {
     }
 }
 
+// Each thread advances the counter itself; where requests are joined, one does so for the lanes that come together.
+void useUncoalesced() {
+    const Heap* const heap = makeHeap(0, FLAG_BUMP);
+    u32 served = 0;
+    together(THREADS, [&](u32) {
+        require(Uncoalesced<AtomicMalloc>{{heap}}.malloc(16) != nullptr, "null, though there is room");
+        served += fibers.accesses() != 0;
+    });
+    require(served == THREADS, "a thread was served by another");
+}
+
 void useArenas() {
     using Arena = WarpArena<BitMalloc>;
     const Heap* const heaps[HEAPS] = {makeHeap(0, FLAG_FREE_BITS), makeHeap(1, FLAG_FREE_BITS)};
@@ -246,6 +257,7 @@ void once(const std::string& scenario) {
         useAllocator<AtomicMalloc>(FLAG_BUMP);
     } else if (scenario == "Uncoalesced") {
         useAllocator<Uncoalesced<AtomicMalloc>>(FLAG_BUMP);
+        useUncoalesced();
     } else if (scenario == "Coalesced") {
         useAllocator<Coalesced<CFMMalloc>>(0);
     } else if (scenario == "Buffered") {
