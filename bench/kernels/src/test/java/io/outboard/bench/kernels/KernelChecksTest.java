@@ -2,11 +2,8 @@ package io.outboard.bench.kernels;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -24,8 +21,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class KernelChecksTest {
 
-    private static final Path SOURCES = Path.of("src/test/cuda");
-
     /**
      * The tests whose faults show in one launch, by one thread after the other; other faults are left to other tests.
      */
@@ -35,23 +30,16 @@ class KernelChecksTest {
 
     @BeforeAll
     static void run(@TempDir final Path folder) throws IOException, InterruptedException {
-        assumeTrue(Files.exists(SOURCES), "skipped, needs the sources");
-        final Path program = folder.resolve("checks");
-        try {
-            output(
-                    "g++",
-                    "-std=c++17",
-                    "-fsanitize=address,undefined",
-                    "-fno-sanitize-recover=all",
-                    "-I",
-                    SOURCES.toString(),
-                    SOURCES.resolve("checks.cpp").toString(),
-                    "-o",
-                    program.toString());
-        } catch (final IOException e) {
-            assumeTrue(false, "skipped, needs g++: " + e.getMessage());
-        }
-        lines = output(program.toString());
+        lines = new HostProgram(
+                        "checks.cpp",
+                        folder,
+                        "-fsanitize=address,undefined",
+                        "-fno-sanitize-recover=all",
+                        "-I",
+                        "src/test/cuda")
+                .run()
+                .lines()
+                .toList();
     }
 
     @ParameterizedTest
@@ -180,13 +168,5 @@ class KernelChecksTest {
                         .map(Integer::valueOf)
                         .toList())
                 .orElseThrow(() -> new AssertionError(start + "is missing in " + lines));
-    }
-
-    private static List<String> output(final String... command) throws IOException, InterruptedException {
-        final Process process =
-                new ProcessBuilder(command).redirectErrorStream(true).start();
-        final String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertEquals(0, process.waitFor(), text);
-        return text.lines().toList();
     }
 }

@@ -2,16 +2,17 @@ package io.outboard.bench.kernels.programs.kd;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.outboard.bench.kernels.HostProgram;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -23,9 +24,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class KdKernelTest {
 
-    private static final Path SOURCES = Path.of("src/test/cuda/kd");
-    private static final Path LIBRARY = Path.of("../../cuda-backend/kernels/src");
-
     /** The numbers are so that many warps divide the root, and one divides each node below. */
     private static final int TRIANGLES = 9000;
 
@@ -35,32 +33,21 @@ class KdKernelTest {
     @TempDir
     private static Path folder;
 
+    private static @Nullable HostProgram program;
+
     private final KdScene scene = KdScene.of(TRIANGLES);
     private long[] counts = {};
 
     @BeforeAll
     static void compile() throws IOException, InterruptedException {
-        assumeTrue(Files.exists(SOURCES), "skipped, needs the sources");
-        try {
-            output(
-                    "g++",
-                    "-std=c++17",
-                    "-O1",
-                    // As nvcc's -fmad=false: the CPU in KdBuilder comes to the same planes.
-                    "-ffp-contract=off",
-                    "-pthread",
-                    "-DOUTBOARD_ALLOCATOR=outboard::CFMMalloc",
-                    "-DOUTBOARD_FLAGS=0",
-                    "-I",
-                    LIBRARY.resolve("main/cuda").toString(),
-                    "-I",
-                    LIBRARY.resolve("test/cuda").toString(),
-                    SOURCES.resolve("kdtree.cpp").toString(),
-                    "-o",
-                    folder.resolve("kdtree").toString());
-        } catch (final IOException e) {
-            assumeTrue(false, "skipped, needs g++: " + e.getMessage());
-        }
+        program = new HostProgram(
+                "kd/kdtree.cpp",
+                folder,
+                "-O1",
+                // As nvcc's -fmad=false: the CPU in KdBuilder comes to the same planes.
+                "-ffp-contract=off",
+                "-DOUTBOARD_ALLOCATOR=outboard::CFMMalloc",
+                "-DOUTBOARD_FLAGS=0");
     }
 
     @Test
@@ -94,8 +81,8 @@ class KdKernelTest {
         in.asFloatBuffer().put(boxes).put(scene.bounds());
         final Path file = Files.write(folder.resolve("tree"), in.array());
 
-        counts = Arrays.stream(output(
-                                folder.resolve("kdtree").toString(),
+        counts = Arrays.stream(Objects.requireNonNull(program)
+                        .run(
                                 String.valueOf(TRIANGLES),
                                 String.valueOf(KdDevice.LEAF_REFERENCES),
                                 String.valueOf(KdDevice.mostDepth(TRIANGLES)),
@@ -115,13 +102,5 @@ class KdKernelTest {
         final int[] references = new int[(int) counts[3]];
         out.asIntBuffer().get(nodes).get(references);
         return new KdNodes(scene, nodes, references);
-    }
-
-    private static String output(final String... command) throws IOException, InterruptedException {
-        final Process process =
-                new ProcessBuilder(command).redirectErrorStream(true).start();
-        final String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertEquals(0, process.waitFor(), text);
-        return text;
     }
 }
