@@ -173,15 +173,15 @@ u64 used() {
 
 #elif defined(OUTBOARD_ALLOCATOR)
 
-constexpr u32 PLACES = 1 << 14;
+constexpr u32 COUNT_OF_PLACES = 1 << 14;
 
 // Of a BitmapAlloc.
 void makeHeap(u64 bytes) {
     Places& places = *reinterpret_cast<Places*>(run.control);
     places.memory = reinterpret_cast<u64>(zeroes(bytes));
-    places.count = PLACES;
-    places.units = static_cast<u32>(bytes / PLACES / 16);
-    u32 bits = PLACES;
+    places.count = COUNT_OF_PLACES;
+    places.units = static_cast<u32>(bytes / COUNT_OF_PLACES / 16);
+    u32 bits = COUNT_OF_PLACES;
     for (u32 level = 0; level < 3; ++level) {
         const u32 words = (bits + 63) / 64;
         const u32 apart = level == 0 ? 1 : outboard::detail::APART;

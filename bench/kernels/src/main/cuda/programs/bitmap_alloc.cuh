@@ -28,7 +28,8 @@ class BitmapAlloc {
   public:
     __device__ explicit BitmapAlloc(const outboard::Heap* control) : places(reinterpret_cast<const Places*>(control)) {}
 
-    // Repeats as long as others were faster at what was found: so do the paper's.
+    // Repeats as long as others were faster at what was found: so do the paper's. May get nothing though there is a place, if a thread
+    // is about to turn over the bit of a word above it.
     __device__ void* malloc(size_t bytes) const {
         if (bytes > places->units * UNIT) {
             outboard::stop();

@@ -47,7 +47,7 @@ class SimulationKernelsTest {
             new Program(new Life(true), 32, "life", "World", List.of("-DOUTBOARD_GENERATIONS")),
             new Program(new Bodies(false), 64, "nbody", "Space", List.of()),
             new Program(new Bodies(true), 256, "collision", "Space", List.of()),
-            new Program(new Structure(), 32, "structure", "Plate", List.of()),
+            new Program(new Structure(), 64, "structure", "Plate", List.of()),
             new Program(new Sugarscape(), 24, "sugarscape", "Land", List.of()));
 
     /** All programs over objects of a heap and in arrays of fields, and some over the other kinds of stores. */
@@ -58,6 +58,7 @@ class SimulationKernelsTest {
                         Stream.of(Arguments.of(PROGRAMS.get(0), "-DOUTBOARD_ARRAYS=AOS")),
                         PROGRAMS.stream()
                                 .filter(program -> program.simulation() instanceof Wator
+                                        || program.simulation() instanceof Life
                                         || program.simulation() instanceof Structure)
                                 .map(program -> Arguments.of(program, BITMAP_ALLOC)))
                 .flatMap(runs -> runs);
