@@ -9,10 +9,12 @@ import io.outboard.bench.cli.report.JsonObject;
 import io.outboard.bench.cli.report.Series;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,12 +25,14 @@ public final class PaperTable {
 
     private static final String PAPER = "paper";
     private static final String OURS = "ours";
+    private static final String ELSEWHERE = "elsewhere";
 
     /** A chart with more places than these has a folded table on the page, and some of its numbers on the terminal. */
     private static final int MOST_PLACES = 16;
 
     private final Map<String, Double> columns = new LinkedHashMap<>();
     private final Map<String, Map<String, Pair>> rows = new LinkedHashMap<>();
+    private final Set<String> elsewhere = new HashSet<>();
 
     private record Pair(HtmlTable.@Nullable Cell paper, HtmlTable.@Nullable Cell ours) {
 
@@ -60,6 +64,20 @@ public final class PaperTable {
      */
     public PaperTable ours(final String row, final String column, final HtmlTable.Cell value) {
         return put(row, column, new Pair(pair(row, column).paper, value));
+    }
+
+    /**
+     * Adds what was measured before, with another harness. In a chart these are points, under the look of the name
+     * before the comma.
+     *
+     * @param row heading of the row: a name, a comma, and whose it is
+     * @param column heading of the column
+     * @param value as for {@link #paper}
+     * @return this
+     */
+    public PaperTable elsewhere(final String row, final String column, final HtmlTable.Cell value) {
+        elsewhere.add(row);
+        return ours(row, column, value);
     }
 
     /**
@@ -105,6 +123,9 @@ public final class PaperTable {
             put(line, "x", columns.getOrDefault(column, Double.NaN));
             put(line, PAPER, pair.paper);
             put(line, OURS, pair.ours);
+            if (elsewhere.contains(row)) {
+                line.put(ELSEWHERE, "yes");
+            }
             lines.add(line);
         }));
         return lines;
@@ -127,6 +148,9 @@ public final class PaperTable {
     void add(final JsonObject line) {
         final String column = line.text("column");
         put(line.text("row"), column, new Pair(cell(line, PAPER), cell(line, OURS)));
+        if (!line.text(ELSEWHERE).isEmpty()) {
+            elsewhere.add(line.text("row"));
+        }
         if (!Double.isNaN(line.number("x"))) {
             at(column, line.number("x"));
         }
@@ -206,7 +230,10 @@ public final class PaperTable {
         for (final Series look : looks) {
             final double[] ours = values(look.name(), true);
             final double[] paper = values(look.name(), false);
-            if (!isEmpty(ours)) {
+            if (elsewhere.contains(look.name())) {
+                final Series own = Series.of(look.name().replaceFirst(",.*", ""));
+                group.points(new Series(look.name(), own.colour(), "--dash-2"), x, ours);
+            } else if (!isEmpty(ours)) {
                 group.line(look, x, ours);
             }
             if (!isEmpty(paper)) {

@@ -194,7 +194,7 @@ final class VinklerFigures {
             if (points(figure).test(result)) {
                 peers.stream()
                         .filter(peer -> peer.caseName().equals(result.name()))
-                        .forEach(peer -> table.ours(
+                        .forEach(peer -> table.elsewhere(
                                 peer.peer().replace("published ", "") + ", published code",
                                 text.apply(result.number(key)),
                                 Cells.us(peer.times().total())));

@@ -113,6 +113,12 @@ class PapersTest {
 
         assertValue(values, "vinkler/figure-3a", "CFMMalloc", "16 B", Double.NaN, 7_000);
         assertValue(values, "vinkler/figure-3a", "CFMMalloc, published code", "16 B", Double.NaN, 22_000);
+        assertValue(values, "vinkler/figure-3a", "Gallatin, published code", "16 B", Double.NaN, 10_000);
+        assertEquals(
+                "yes",
+                value(values, "vinkler/figure-3a", "Gallatin, published code", "16 B")
+                        .text("elsewhere"));
+        assertEquals("", value(values, "vinkler/figure-3a", "CFMMalloc", "16 B").text("elsewhere"));
     }
 
     @Test
@@ -229,6 +235,7 @@ class PapersTest {
     void shouldSayWhereDynaSoarIsntBetter() throws IOException {
         step("wator", "ObjectHeap", 100);
         step("wator", "BitMalloc", 150);
+        step("wator", "ObjectHeap paper", 75);
         step("life", "ObjectHeap", 100);
         step("life", "BitMalloc", 80);
         step("nbody", "ObjectHeap", 100);
@@ -243,6 +250,10 @@ class PapersTest {
         final String claim = "springer/claim-always-better";
         assertEquals(
                 1.5, value(values, claim, "wator 8, 5 steps", "times faster").number("ours"));
+        assertEquals(
+                2,
+                value(values, claim, "wator 8, 5 steps, ObjectHeap paper", "times faster")
+                        .number("ours"));
         assertEquals(
                 0.8, value(values, claim, "life 8, 5 steps", "times faster").number("ours"));
         assertEquals(
@@ -290,6 +301,7 @@ class PapersTest {
         final List<ProgramCase> whole = SpringerPaper.cases(true);
 
         assertTrue(few.stream().anyMatch(work -> work.mode() == ProgramCase.Mode.LARGEST));
+        assertTrue(few.stream().anyMatch(work -> work.store().name().equals("ObjectHeap-paper")));
         assertFalse(few.stream().anyMatch(work -> work.mode() == ProgramCase.Mode.MEMORY));
         assertTrue(whole.stream().anyMatch(work -> work.mode() == ProgramCase.Mode.MEMORY));
         assertFalse(whole.stream().anyMatch(work -> work.mode() == ProgramCase.Mode.LONG));
