@@ -11,7 +11,7 @@
 //
 // Lists of more than MOST_REFERENCES are in memory that is set aside. The paper doesn't say where its long lists are, but its tables
 // 3 and 4 do: no request can be larger than the root of (the number of requests * (deviation^2 + mean^2)), which is 0.44 of the root's
-// list for 283 thousand triangles and 0.06 for 12.7 million. docs/kernel-papers.md has the numbers.
+// list for 283 thousand triangles and 0.06 for 12.7 million. docs/errata.md has the numbers.
 //
 // A node with more than LARGE references is divided by many warps. Its list is cut into parts, each a task: they are counted
 // into bins (BIN); who ends the last of these chooses the plane and allocates the children's lists; then the parts are
