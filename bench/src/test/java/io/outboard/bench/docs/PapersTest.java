@@ -147,7 +147,7 @@ class PapersTest {
                         .findFirst()
                         .orElseThrow(() -> new AssertionError(line + " must be a paper's heading"));
             } else if (line.startsWith("| ") && !line.startsWith("| of the paper")) {
-                final String[] cells = line.split("\\|");
+                final String[] cells = line.split("\\|", -1);
                 rows.add(new Row(paper, cells[1].strip(), cells[2].strip()));
             }
         }
