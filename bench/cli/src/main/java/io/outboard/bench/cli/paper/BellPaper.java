@@ -8,6 +8,7 @@ import io.outboard.bench.cli.report.JsonObject;
 import io.outboard.bench.cli.report.JsonReader;
 import io.outboard.bench.cli.report.Percentile;
 import io.outboard.bench.cli.report.ResultFolder;
+import io.outboard.bench.cli.report.Series;
 import io.outboard.bench.cli.report.Units;
 import io.outboard.bench.cli.trace.Profiles;
 import java.io.IOException;
@@ -204,7 +205,7 @@ public final class BellPaper implements Paper {
                 final double[] row = rows.get(i);
                 final String column = Units.count(row[0]);
                 table.at(column, row[0])
-                        .ours("live bytes", column, bytes(row[1]))
+                        .ours(Series.LIVE_BYTES, column, bytes(row[1]))
                         .ours(line.text("strategy"), column, bytes(hadBytes(rows, row, isDriver)));
             }
         }

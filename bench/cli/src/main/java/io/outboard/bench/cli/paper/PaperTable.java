@@ -164,20 +164,24 @@ public final class PaperTable {
     /** Prints the values for people; of a long curve, some that are evenly spread. */
     void print(final PrintWriter out) {
         final TextTable<String> table = new TextTable<String>().column("", row -> row);
-        final boolean isOursAlone = columns.keySet().stream().noneMatch(this::hasPaper);
         final List<String> all = List.copyOf(columns.keySet());
         final int step = 1 + (all.size() - 1) / MOST_PLACES;
         for (int i = 0; i < all.size(); i += step) {
             final String column = all.get(i);
-            table.group(isOursAlone ? "" : column);
+            table.group(isOursAlone() ? "" : column);
             if (hasPaper(column)) {
                 table.column(PAPER, row -> text(pair(row, column).paper));
             }
             if (hasOurs(column)) {
-                table.column(isOursAlone ? column : OURS, row -> text(pair(row, column).ours));
+                table.column(isOursAlone() ? column : OURS, row -> text(pair(row, column).ours));
             }
         }
         table.print(List.copyOf(rows.keySet()), out);
+    }
+
+    /** Tells whether the paper prints none of the values, so that a heading needn't say whose they are. */
+    private boolean isOursAlone() {
+        return columns.keySet().stream().noneMatch(this::hasPaper);
     }
 
     private boolean hasPaper(final String column) {
@@ -200,7 +204,7 @@ public final class PaperTable {
                 table.column(column, PAPER);
             }
             if (hasOurs(column)) {
-                table.column(column, OURS);
+                table.column(isOursAlone() ? "" : column, isOursAlone() ? column : OURS);
             }
         }
         final List<Series> looks = Series.ofStrategies(List.copyOf(rows.keySet()));

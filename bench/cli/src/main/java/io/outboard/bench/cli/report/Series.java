@@ -60,7 +60,13 @@ public record Series(String name, String colour, String dash, boolean hidden) {
             Map.entry("ObjectHeap", 7),
             Map.entry("XMalloc", 8));
 
+    /** The name of the line that shows what a program itself has in use. */
+    public static final String LIVE_BYTES = "live bytes";
+
+    /** Names that aren't strategies': what programs need, and what ours are compared with. */
     private static final Map<String, Series> BASELINES = Map.of(
+            LIVE_BYTES,
+            new Series(LIVE_BYTES, "--live", "--dash-0"),
             DriverAllocators.CUDA_MALLOC,
             new Series(DriverAllocators.CUDA_MALLOC, "--baseline-0", "--dash-0"),
             DriverAllocators.CU_MEM_ALLOC_ASYNC,

@@ -27,7 +27,7 @@ final class MemoryCharts {
     private static final double OFF_SCALE = 4;
 
     private static final double HALF = 2;
-    private static final Series LIVE = new Series("live bytes", "--live", "--dash-0");
+    private static final Series LIVE = Series.of(Series.LIVE_BYTES);
     private static final Series EXTENT = new Series("extent", "--extent", "--dash-0");
     private static final Series HELD = new Series("held", "--region", "--dash-1");
     private static final Series REGION = new Series("region", "--region", "--dash-1", true);
