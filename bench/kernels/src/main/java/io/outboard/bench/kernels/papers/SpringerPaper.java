@@ -25,6 +25,9 @@ public final class SpringerPaper implements Paper {
     private static final String OBJECT_HEAP = Store.OBJECT_HEAP.label();
     private static final String AOS = Store.AOS.label();
     private static final String SOA = Store.SOA.label();
+    /** What CFMMalloc stands for. */
+    private static final List<String> FAMILY = List.of("CMalloc-coalesced", "CFMalloc-coalesced", "CMMalloc-coalesced");
+
     private static final String STEP = "stepUs";
     private static final String WORK = "workUs";
     private static final String TIMES = "Times are of a GTX Titan Xp there; its figure has no numbers in its text.";
@@ -112,30 +115,35 @@ public final class SpringerPaper implements Paper {
     /**
      * Returns the cases of all programs that have objects in steps; long runs aren't the paper's.
      *
-     * @param whole whether to have all sizes, and the least heaps; else times of the smallest size and what else is the
-     *     paper's
+     * @param whole whether to have all; else times of the smallest size, and what else is the paper's, with the best
+     *     of the CMalloc family alone and an ObjectHeap in its own and the paper's order
      */
     static List<ProgramCase> cases(final boolean whole) {
         return Programs.names().stream()
                 .map(name -> Programs.cases(name, false))
                 .filter(cases -> cases.stream().anyMatch(work -> work.mode() == ProgramCase.Mode.MEMORY))
                 .flatMap(cases -> cases.stream()
-                        .filter(work -> work.mode() != ProgramCase.Mode.LONG
-                                && (whole
-                                        || switch (work.mode()) {
-                                            case TIME ->
-                                                work.size().equals(cases.get(0).size());
-                                            case LARGEST -> true;
-                                            case MEMORY, LONG -> false;
-                                        })))
-                .flatMap(SpringerPaper::inEachOrder)
+                        .filter(work -> whole
+                                ? work.mode() != ProgramCase.Mode.LONG
+                                : isShort(work, cases.get(0).size())))
+                .flatMap(work ->
+                        inEachOrder(work, whole ? List.of("near", "active", "paper") : List.of("near", "paper")))
                 .toList();
     }
 
-    /** Returns a case with each order of a heap of objects, if it has one: the paper's is among them. */
-    private static Stream<ProgramCase> inEachOrder(final ProgramCase work) {
+    private static boolean isShort(final ProgramCase work, final String smallest) {
+        return !FAMILY.contains(work.store().name())
+                && switch (work.mode()) {
+                    case TIME -> work.size().equals(smallest);
+                    case LARGEST -> true;
+                    case MEMORY, LONG -> false;
+                };
+    }
+
+    /** Returns a case with some orders of a heap of objects, if it has one. */
+    private static Stream<ProgramCase> inEachOrder(final ProgramCase work, final List<String> orders) {
         return work.store().equals(Store.OBJECT_HEAP)
-                ? Stream.of("near", "active", "paper").map(order -> work.with(Store.ordered(order)))
+                ? orders.stream().map(order -> work.with(Store.ordered(order)))
                 : Stream.of(work);
     }
 

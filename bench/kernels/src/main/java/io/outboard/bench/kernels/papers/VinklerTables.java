@@ -46,7 +46,8 @@ final class VinklerTables {
                         "The setting of the tests",
                         true,
                         "ADF is the paper's AD: both in one kernel. AD has two kernels, so that fragmentation can be read"
-                                + " between them. P decides by a hash of its own, so its numbers of calls differ.",
+                                + " between them. In P, 960 threads make 3,840 requests and 3,360 frees on average;"
+                                + " the paper counts 1,450 and 986, as many as with a probability of 0.25, where its text has 0.75.",
                         null,
                         VinklerTables::settings),
                 new PaperOutput(

@@ -302,6 +302,10 @@ class PapersTest {
 
         assertTrue(few.stream().anyMatch(work -> work.mode() == ProgramCase.Mode.LARGEST));
         assertTrue(few.stream().anyMatch(work -> work.store().name().equals("ObjectHeap-paper")));
+        for (final String store : List.of("ObjectHeap-active", "CMalloc-coalesced")) {
+            assertFalse(few.stream().anyMatch(work -> work.store().name().equals(store)), store);
+            assertTrue(whole.stream().anyMatch(work -> work.store().name().equals(store)), store);
+        }
         assertFalse(few.stream().anyMatch(work -> work.mode() == ProgramCase.Mode.MEMORY));
         assertTrue(whole.stream().anyMatch(work -> work.mode() == ProgramCase.Mode.MEMORY));
         assertFalse(whole.stream().anyMatch(work -> work.mode() == ProgramCase.Mode.LONG));
