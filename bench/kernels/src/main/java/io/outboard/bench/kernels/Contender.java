@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A contender is what the bench's kernels were compiled with: an allocator, with or without warp coalescing; or none,
@@ -60,6 +61,9 @@ public record Contender(String name, boolean coalesced, boolean linked) {
 
     /** The default allocator of heaps. */
     private static final String NEWEST = "BitMalloc";
+
+    /** Those that join the requests of a warp anyway, so that their coalesced code is the same. */
+    private static final Set<String> JOINING = Set.of(NEWEST, DeviceAllocator.XMALLOC.paperName());
 
     /** Returns the contender without an allocator. */
     static Contender empty() {
@@ -154,8 +158,7 @@ public record Contender(String name, boolean coalesced, boolean linked) {
 
     /** Returns the resource beside this class that holds the kernels as PTX, packed. */
     String resource() {
-        // BitMalloc joins the requests of a warp anyway, so its coalesced code is the same.
-        final String form = coalesced && !name.equals(NEWEST) ? "-coalesced" : "";
+        final String form = coalesced && !JOINING.contains(name) ? "-coalesced" : "";
         return "kernels-" + (linked ? ANY : name + form) + ".ptx.gz";
     }
 }

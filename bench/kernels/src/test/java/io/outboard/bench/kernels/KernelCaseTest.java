@@ -151,6 +151,7 @@ class KernelCaseTest {
                 Contender.names().toString());
         assertEquals("kernels-CFMMalloc-coalesced.ptx.gz", new Contender("CFMMalloc", true).resource());
         assertEquals("kernels-BitMalloc.ptx.gz", new Contender("BitMalloc", true).resource());
+        assertEquals("kernels-XMalloc.ptx.gz", new Contender("XMalloc", true).resource());
         assertEquals("kernels-AtomicMalloc-coalesced.ptx.gz", new Contender("AtomicMalloc", true).resource());
         assertEquals("kernels-FDGMalloc.ptx.gz", new Contender("FDGMalloc", false).resource());
         assertTrue(new Contender("FDGMalloc", false).isCuda());

@@ -5,9 +5,11 @@ import io.outboard.bench.cli.worker.WorkerProcess;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -20,8 +22,19 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Watchdog<C extends DeviceCase> {
 
+    /**
+     * The first case of a run with some kernels has this much longer, since the driver compiles them: BitMalloc's took
+     * more than 20 seconds on a machine where four processes did so (H200, 2026-11-28). It keeps what it has compiled.
+     */
+    private static final Duration COMPILATION = Duration.ofSeconds(60);
+
     private final List<String> command;
     private final Duration limit;
+    private final Duration compilation;
+
+    /** The resources whose kernels a process was asked for. */
+    private final Set<String> asked = new HashSet<>();
+
     private @Nullable WorkerProcess worker;
 
     /**
@@ -29,16 +42,17 @@ public final class Watchdog<C extends DeviceCase> {
      *
      * @param program the worker: its main method calls {@link CaseWorker#serve}
      * @param device number of the device to run on
-     * @param limit how long a case may take, with its checks and the compilation of its kernels, but without
-     *     {@link DeviceCase#seconds}
+     * @param limit how long a case may take, with its checks, but without {@link DeviceCase#seconds} and the first
+     *     compilation of its kernels
      */
     public Watchdog(final Class<?> program, final int device, final Duration limit) {
-        this(WorkerProcess.command(program, String.valueOf(device)), limit);
+        this(WorkerProcess.command(program, String.valueOf(device)), limit, COMPILATION);
     }
 
-    Watchdog(final List<String> command, final Duration limit) {
+    Watchdog(final List<String> command, final Duration limit, final Duration compilation) {
         this.command = List.copyOf(command);
         this.limit = limit;
+        this.compilation = compilation;
     }
 
     /**
@@ -79,7 +93,8 @@ public final class Watchdog<C extends DeviceCase> {
         if (worker == null) {
             worker = WorkerProcess.start(command);
         }
-        final Duration all = limit.plusSeconds(work.seconds());
+        final Duration all =
+                limit.plusSeconds(work.seconds()).plus(asked.add(work.resource()) ? compilation : Duration.ZERO);
         final WorkerProcess.Answer answer = worker.ask(work.line(), all);
         final String result = switch (answer.outcome()) {
             case ANSWERED -> answer.text();

@@ -11,6 +11,7 @@ import java.util.concurrent.locks.LockSupport;
 final class FakeWorker {
 
     static final String HANGS = "hangs";
+    static final String SLOW = "slow";
     static final String DIES = "dies";
     static final String CRASHES = "crashes";
 
@@ -30,6 +31,9 @@ final class FakeWorker {
     }
 
     private static void answer(final FakeCase work) {
+        if (work.ending().equals(SLOW)) {
+            LockSupport.parkNanos(3_000_000_000L);
+        }
         if (work.ending().equals(HANGS)) {
             waitForEver();
         } else if (work.ending().equals(DIES)) {

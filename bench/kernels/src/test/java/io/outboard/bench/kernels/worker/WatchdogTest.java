@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Timeout;
 class WatchdogTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(2);
+    private static final Duration COMPILATION = Duration.ofSeconds(60);
 
     @Test
     void shouldGoOnInANewProcessAfterACaseThatHangs() throws Exception {
@@ -37,6 +38,14 @@ class WatchdogTest {
         assertNotEquals(pid(results.get(0)), pid(results.get(2)));
         assertEquals(pid(results.get(2)), pid(results.get(3)));
         assertFalse(ProcessHandle.of((long) pid(results.get(0))).isPresent(), "the process that hung must be gone");
+    }
+
+    /** The driver compiles kernels for the first case that needs them. */
+    @Test
+    void shouldLetTheFirstCaseOfSomeKernelsTakeLonger() throws Exception {
+        final List<KernelResult> results = run(FakeWorker.SLOW, "a", FakeWorker.SLOW);
+
+        assertEquals(List.of("ok", "ok", "hang"), statuses(results));
     }
 
     @Test
@@ -77,7 +86,7 @@ class WatchdogTest {
         final List<String> started = new ArrayList<>();
         final List<String> ended = new ArrayList<>();
 
-        final List<String> results = new Watchdog<FakeCase>(fake(), LIMIT)
+        final List<String> results = new Watchdog<FakeCase>(fake(), LIMIT, COMPILATION)
                 .run(
                         List.of(new FakeCase("a"), new FakeCase(FakeWorker.DIES)),
                         work -> {
@@ -94,7 +103,7 @@ class WatchdogTest {
     void shouldFailWithTheLastWordsOfAProcessThatDoesNotStart() {
         final List<String> command = new ArrayList<>(fake());
         command.add("there is no device");
-        final Watchdog<FakeCase> watchdog = new Watchdog<>(command, LIMIT);
+        final Watchdog<FakeCase> watchdog = new Watchdog<>(command, LIMIT, COMPILATION);
 
         final IllegalStateException failure = assertThrows(
                 IllegalStateException.class,
@@ -131,7 +140,8 @@ class WatchdogTest {
     }
 
     private static List<KernelResult> run(final List<FakeCase> cases) throws Exception {
-        final List<String> lines = new Watchdog<FakeCase>(fake(), LIMIT).run(cases, ignored -> {}, ignored -> {});
+        final List<String> lines =
+                new Watchdog<FakeCase>(fake(), LIMIT, COMPILATION).run(cases, ignored -> {}, ignored -> {});
         assertEquals(cases.size(), lines.size());
         return IntStream.range(0, lines.size())
                 .mapToObj(i -> KernelResult.parse("lines", i + 1, lines.get(i)))
