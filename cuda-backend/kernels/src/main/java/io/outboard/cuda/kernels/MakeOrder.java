@@ -12,8 +12,9 @@ package io.outboard.cuda.kernels;
 public enum MakeOrder {
 
     /**
-     * A free block is taken when no active block is near, among some thousand blocks. This is the default: with the others, the work of
-     * programs takes up to 1.9 times as long, and less than half of the memory in some (H200, 2026-11-28).
+     * A free block is taken when no active block is near, among some thousand blocks. This is the default: with the
+     * others, the work of programs takes up to 1.9 times as long, and less than half of the memory in some (H200,
+     * 2026-11-28).
      */
     NEAR_FIRST(0),
 
