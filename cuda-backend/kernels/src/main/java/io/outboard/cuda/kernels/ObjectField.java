@@ -23,6 +23,8 @@ public record ObjectField(String name, int bytes) {
     /**
      * Makes a field.
      *
+     * @param name as in the kernels' declaration
+     * @param bytes {@code sizeof} the field's type, from 1 to 1024
      * @throws IllegalArgumentException if the name is no C++ identifier of letters, digits and {@code _}, or is that of
      *     a function of all objects: {@code id}, {@code get}, {@code is} or {@code as}; or if {@code bytes} is outside
      *     of its range
