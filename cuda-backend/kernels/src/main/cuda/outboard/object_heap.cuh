@@ -1,5 +1,5 @@
 // ObjectHeap: objects of a few declared types, for kernels that run one method on all objects of a type (Springer 2019,
-// DynaSOAr). The heap is divided into blocks of equal size. A block has up to 64 objects, all of one type, with an array for
+// DynaSOAR). The heap is divided into blocks of equal size. A block has up to 64 objects, all of one type, with an array for
 // each field: threads side by side that read a field of objects side by side read memory side by side.
 //
 //     struct Animal { OUTBOARD_FIELDS((float, x)(float, y)(u32, age)) };
@@ -17,7 +17,7 @@
 //         });
 //     }
 //
-// A type that others extend is one of the heap's too, or abstract, if the heap isn't of it: then it has no objects of its own.
+// A type that others extend is one of the heap's too, or abstract, if ObjectHeap<...> doesn't name it: then it has no objects of its own.
 // Object<Fish> is exactly a fish. Object<Any<Animal>> is an animal or of a type that extends it: it reads from its block what it
 // is, and is<Shark>() and as<Shark>() tell. forEach<Any<Animal>> visits all animals, each as what it exactly is.
 //
@@ -47,10 +47,10 @@
 // PAPER's order it is as in the paper.
 //
 // Where the paper rests on luck, and what is done here instead:
-// - A block may be given back and get another type between a look at `active` and the claim of a slot in it. The paper
-//   compares types after the claim and repeats. So does this one, but what was claimed of a stranger's block goes back by
-//   the same way as a destroyed object's slot, so that such a block is given back, too. A block with a claimed slot doesn't
-//   change its type, so what the claimer sees then is so.
+// - A block may be given back and get another type between a look at `active` and the claim of a slot in it. The algorithm as
+//   printed doesn't look again. This one compares types after the claim, and repeats; what was claimed of a stranger's block
+//   goes back by the same way as a destroyed object's slot, so that such a block is given back, too. A block with a claimed
+//   slot doesn't change its type, so what the claimer sees then is so.
 // - Who makes a block whole takes it away by a compare-and-swap of its word alone, and may have slept since it saw it whole: it
 //   may be another type's by now, with objects. So the type is compared after that, too.
 // - The paper's bits of active blocks must be right in the end, so threads wait for each other to set and clear them. Here

@@ -1,7 +1,7 @@
 // XMalloc (Huang et al. 2013): requests of a warp become one (section 5.1, CountedParts in coalesced.cuh), and queues of
 // freed blocks stand before CUDA's own malloc (section 5.2, buffered.cuh), which gets what the two leave.
 //
-//     xmcInit    makes the queues: outboardXmcInit below, launched by DeviceHeap.build(), which also raises the driver's limit
+//     xmcInit    makes the queues: outboardXmcInit below, launched by DeviceHeapBuilder.build(), which also raises the driver's limit
 //     xmcMalloc  a block
 //     xmcFree    gives it back, from any thread
 //
@@ -32,7 +32,7 @@
 
 namespace outboard {
 
-// What XMalloc is before any allocator, with BLOCKS of each class kept in so many queues.
+// What XMalloc is in front of any allocator, with BLOCKS of each class kept in so many queues.
 template <class Behind, u32 QUEUES = 16, u32 BLOCKS = 256>
 using XMallocOver = Coalesced<Buffered<Behind, QUEUES, BLOCKS / QUEUES>>;
 

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * This strategy keeps one bit for each granule and nothing for a block, and searches by next fit: Bell, Kumar and Gill
- * (2024), section III-B, with summaries of the bits after Springer (DynaSOAr, 2019), section 3.
+ * (2024), section III-B, with summaries of the bits after Springer (DynaSOAR, 2019), section 3.
  *
  * <p>The bits belong to the <em>boundaries</em> between granules, of which n granules have n + 1 ({@code
  * docs/errata.md} says why not to the granules, as in the paper): a bit is 0 if a block in use lies on both sides of

@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /**
  * This bitmap has up to 2^32 bits with summaries above them, in which long stretches of ones or of zeros cost little
- * to change and little to skip: the hierarchical bitmap of Springer (DynaSOAr, 2019), section 3, for one thread.
+ * to change and little to skip: the hierarchical bitmap of Springer (DynaSOAR, 2019), section 3, for one thread.
  *
  * <pre>
  *   level 3                     one word          bit i: word i of level 2 isn't 0
@@ -14,7 +14,7 @@ import java.util.Arrays;
  *                                                                                | {@code pairs}, "11 begins in it"
  * </pre>
  *
- * <p>Where we deviate from DynaSOAr, which has one summary, of bits that are set, and 64 bits under each of its bits:
+ * <p>Where we deviate from DynaSOAR, which has one summary, of bits that are set, and 64 bits under each of its bits:
  *
  * <ul>
  *   <li>There are three summaries. The first two complete each other: a node without a zero is all ones. So a search

@@ -9,8 +9,8 @@ import io.outboard.core.StrategyOptions;
  * apart.
  *
  * <p>Wise (1978), "The double buddy-system"; Bell, Kumar and Gill (2024), section II-C, for the device. Each system has
- * half of the region. A request takes a block of the system whose class has the least that suffices, as {@link
- * BinaryBuddyStrategy} does, or of the next class, which is of the other system, where there is none.
+ * half of the region. A request takes a block of the smallest class that suffices, of whichever system, as {@link
+ * BinaryBuddyStrategy} does. Where that system has no room, it takes the next class, which the other system has.
  *
  * <p>Where we deviate: classic buddies have their links and tags in the memory that is managed; ours have records in a
  * block table. Wise moves the boundary between the two halves into free memory where it lies; ours stays. Blocks of 3

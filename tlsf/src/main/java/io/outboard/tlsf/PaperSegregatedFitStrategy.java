@@ -5,8 +5,8 @@ import io.outboard.core.StrategyOptions;
 
 /**
  * This strategy is {@link SegregatedFitStrategy} by the very policy of Bell, Kumar and Gill (2024), section V-A, to
- * show what that policy costs: some half of the region lies in free blocks when a request is refused, which is what the
- * paper reports (section VI, figure 4).
+ * show what that policy costs: about half of the memory that it takes isn't in use, the paper's "roughly 50%
+ * fragmentation ratio" (section VI, figure 4).
  *
  * <ol>
  *   <li><b>allocate</b> takes the first block of the first list in which every block fits. The request's own list isn't

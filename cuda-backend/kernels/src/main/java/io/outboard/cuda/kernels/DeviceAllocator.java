@@ -5,8 +5,8 @@ import java.util.Objects;
 
 /**
  * These are the allocators that kernels can call in an in-kernel heap. Each allocator comes as a header of CUDA C++,
- * see {@link DeviceHeaders}, and as PTX to link kernels with, see {@link KernelModule#link}; both can serve the
- * requests of a warp by one claim or separately.
+ * see {@link DeviceHeaders}, and as PTX to link kernels with, see {@link KernelModule#link}. Those of the CMalloc family
+ * and CUDA's can serve the requests of a warp by one claim or separately; the others always serve them together.
  *
  * <p>All but the first and the last two are from Vinkler and Havran 2014, sections 4 and 5; the headers say where they
  * deviate. Immutable, so safe for any number of threads.
@@ -30,7 +30,7 @@ public enum DeviceAllocator {
     AW_MALLOC("AWMalloc", false, Flag.BUMP_ONLY, false),
 
     /**
-     * This allocator has a circular list of chunks; it is the paper's algorithm 3.
+     * This allocator has a circular list of chunks: a redesign of the paper's algorithm 3.
      *
      * <p>The time of an allocation has no bound while other threads allocate and free without end, because their
      * changes may send the search through the heap again each time. The same holds while a thread is stalled in a call:

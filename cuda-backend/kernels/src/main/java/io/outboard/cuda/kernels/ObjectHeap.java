@@ -16,7 +16,7 @@ import jcuda.driver.CUstream;
 
 /**
  * This class is a heap of objects of a few declared types. Kernels make and destroy objects while they run, and the
- * host runs a kernel for all objects of a type: the parallel do-all of Springer 2019 (DynaSOAr). Objects of a type lie
+ * host runs a kernel for all objects of a type: the parallel do-all of Springer 2019 (DynaSOAR). Objects of a type lie
  * in blocks of up to 64, with an array for each field, so that threads side by side read memory side by side.
  *
  * <p>Kernels are compiled with {@code object_heap.cuh} ({@link DeviceHeaders}), whose head says how to write kernels

@@ -60,8 +60,8 @@ public final class ObjectHeapBuilder {
 
     /**
      * Adds a type that extends another one, as {@code struct Shark : outboard::Extends<Animal>} does for kernels: it has
-     * the fields of its base, and then its own. The base comes before it, so in the kernels' {@code ObjectHeap<...>},
-     * too, if the base has objects.
+     * the fields of its base, and then its own. The base must be added before it, and, if it has objects of its own, must
+     * also stand before it in the kernels' {@code ObjectHeap<...>}.
      *
      * @param name the type's name
      * @param base the name of a type that was added before

@@ -151,7 +151,9 @@ public final class PaperCommand implements Callable<Integer> {
         if (probe.gpu == null) {
             return "it needs a GPU: " + probe.reason;
         }
-        return whole ? "nothing was measured for it" : "it takes long: add --whole";
+        return whole
+                ? "nothing was measured for it"
+                : "nothing was measured for it; --whole and --beside measure and show more";
     }
 
     private void show(final Paper paper, final PaperResults results, final String reason, final PrintWriter out)

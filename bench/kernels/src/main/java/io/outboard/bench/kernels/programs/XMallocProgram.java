@@ -60,7 +60,7 @@ public final class XMallocProgram implements Program {
         }
     }
 
-    /** Figure 6 has fewer workers than the paper's million, since a queue that all threads share is slow. */
+    /** Figure 6 has fewer workers than the paper's million, so that the runs are short. */
     private static final List<Figure> FIGURES = List.of(
             new Figure("2", List.of(CUDA, XMALLOC, OURS), inWarps(MILLION)),
             new Figure("5", List.of(CUDA, COALESCED), inWarps(MILLION)),
