@@ -129,8 +129,12 @@ class WarpArena {
         return first != nullptr && bytes != 0 && bytes <= ~static_cast<size_t>(0) - 2 * sizeof(Chunk);
     }
 
-    OUTBOARD_DEVICE WarpArena(const Allocator& behind, Chunk* chunk)
-        : allocator(behind), chunkBytes(DEFAULT_CHUNK_BYTES), first(chunk), known{chunk, chunk == nullptr ? 0 : chunk->bytes},
+    struct Resumed {
+        Chunk* chunk;
+    };
+
+    OUTBOARD_DEVICE WarpArena(const Allocator& behind, Resumed from)
+        : allocator(behind), chunkBytes(DEFAULT_CHUNK_BYTES), first(from.chunk), known{from.chunk, from.chunk == nullptr ? 0 : from.chunk->bytes},
           owns(true) {}
 
     // By one thread. nullptr if the allocator has nothing more.
@@ -171,8 +175,9 @@ class WarpArena {
     }
 
     // By one thread: the arena whose handle() was kept, in another kernel too. This thread's freeAll frees it, and no other's may.
+    // Chunks that it takes from now on have the default size.
     static OUTBOARD_DEVICE WarpArena resume(const Allocator& behind, void* handle) {
-        return WarpArena(behind, static_cast<Chunk*>(handle));
+        return WarpArena(behind, Resumed{static_cast<Chunk*>(handle)});
     }
 
     // What resume needs: the first chunk; nullptr if the allocator had none.

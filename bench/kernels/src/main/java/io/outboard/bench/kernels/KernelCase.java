@@ -133,6 +133,11 @@ public record KernelCase(
     }
 
     @Override
+    public String module() {
+        return resource() + ", " + contender.label();
+    }
+
+    @Override
     public int seconds() {
         return test == TestKind.CHURN ? iterations : 0;
     }

@@ -154,14 +154,17 @@ public final class BellPaper implements Paper {
     @Override
     public List<String> measure(final PaperRun run) throws IOException {
         final Path folder = Objects.requireNonNull(run.output().out());
+        final List<String> faults = new ArrayList<>();
         final PrintWriter nowhere = new PrintWriter(Writer.nullWriter());
         for (final Map.Entry<String, Integer> one : runs.entrySet()) {
             final MeasureOptions options =
                     new MeasureOptions(STRATEGIES, run.device(), run.output().within(folder.resolve(one.getKey())));
             options.check();
-            new MeasurementRun(Profiles.named(PROFILE, one.getValue()), options, nowhere, nowhere).run();
+            if (new MeasurementRun(Profiles.named(PROFILE, one.getValue()), options, nowhere, nowhere).run() != 0) {
+                faults.add(one.getKey() + ": nothing was served");
+            }
         }
-        return List.of();
+        return faults;
     }
 
     private static PaperTable overheads(final PaperResults results) throws IOException {

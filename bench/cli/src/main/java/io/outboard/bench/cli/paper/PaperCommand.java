@@ -88,9 +88,10 @@ public final class PaperCommand implements Callable<Integer> {
         final Paper paper = named(name);
         checkFolder("--from", from);
         checkFolder("--beside", beside);
+        checkOther("--from", from);
+        checkOther("--beside", beside);
         final PrintWriter out = spec.commandLine().getOut();
         if (from != null) {
-            checkOther(from, output.out());
             output.check();
             show(paper, new PaperResults(from, beside), "no results of it are in " + from, out);
             return 0;
@@ -122,9 +123,10 @@ public final class PaperCommand implements Callable<Integer> {
     }
 
     /** Refuses to write where the results are that are to be shown: old results are deleted there. */
-    private static void checkOther(final Path from, final @Nullable Path out) throws IOException {
-        if (out != null && Files.exists(out) && Files.isSameFile(from, out)) {
-            throw new WrongUseException("--out=" + out + " must not be the folder of --from");
+    private void checkOther(final String option, final @Nullable Path folder) throws IOException {
+        final Path out = output.out();
+        if (folder != null && out != null && Files.exists(out) && Files.isSameFile(folder, out)) {
+            throw new WrongUseException("--out=" + out + " must not be the folder of " + option);
         }
     }
 

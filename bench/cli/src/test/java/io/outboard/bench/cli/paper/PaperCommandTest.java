@@ -124,6 +124,21 @@ class PaperCommandTest {
         assertEquals(2, run.exitCode());
         assertTrue(run.err().contains("--out=" + both + " must not be the folder of --from"), run.err());
         assertFalse(Files.exists(both.resolve("paper.jsonl")));
+
+        final CommandRun beside = CommandRun.of(
+                "paper",
+                "bell",
+                "--device",
+                "none",
+                "--beside",
+                both.toString(),
+                "--out",
+                both.toString(),
+                "--overwrite");
+
+        assertEquals(2, beside.exitCode());
+        assertTrue(beside.err().contains("--out=" + both + " must not be the folder of --beside"), beside.err());
+        assertTrue(Files.exists(both.resolve("environment.json")));
     }
 
     private static List<JsonObject> lines(final Path file) throws IOException {

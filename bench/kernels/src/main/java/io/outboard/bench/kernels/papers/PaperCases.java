@@ -14,6 +14,7 @@ import java.io.Writer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** This class runs the cases of a paper, if there is a GPU. */
 final class PaperCases {
@@ -37,16 +38,24 @@ final class PaperCases {
 
     static List<String> faults(final List<String> tests, final List<String> programs) {
         final List<String> faults = new ArrayList<>();
-        for (final String line : tests) {
-            final KernelResult result = KernelResult.parse(KernelsSection.FILE_NAME, faults.size() + 1, line);
-            if (!result.failedChecks().isEmpty()) {
-                faults.add(result.contender() + ", " + result.name() + ": " + result.failedChecks());
+        for (int i = 0; i < tests.size(); i++) {
+            final KernelResult result = KernelResult.parse(KernelsSection.FILE_NAME, i + 1, tests.get(i));
+            final String what = result.contender() + ", " + result.name() + ": ";
+            if (!result.isComplete()) {
+                faults.add(what + result.text("status") + ": " + result.text("message"));
+            } else if (!result.failedChecks().isEmpty()) {
+                faults.add(what + result.failedChecks());
             }
         }
-        for (final String line : programs) {
-            final ProgramResult result = ProgramResult.parse(ProgramsSection.FILE_NAME, faults.size() + 1, line);
+        final List<ProgramResult> results = IntStream.range(0, programs.size())
+                .mapToObj(i -> ProgramResult.parse(ProgramsSection.FILE_NAME, i + 1, programs.get(i)))
+                .toList();
+        for (final ProgramResult result : results) {
+            final String what = result.store() + ", " + result.program() + " " + result.size() + ": ";
             if (result.hasFailed()) {
-                faults.add(result.store() + ", " + result.program() + " " + result.size() + ": " + result.failure());
+                faults.add(what + result.failure());
+            } else if (results.stream().anyMatch(result::contradicts)) {
+                faults.add(what + "another run came to another result");
             }
         }
         return faults;

@@ -34,6 +34,15 @@ public interface DeviceCase {
     String resource();
 
     /**
+     * Returns what the driver compiles for the case: cases with the same name share it.
+     *
+     * @return {@link #resource}, with what is linked to it
+     */
+    default String module() {
+        return resource();
+    }
+
+    /**
      * Returns how long the case runs by design, however fast the device is.
      *
      * @return seconds

@@ -32,8 +32,8 @@ public final class Watchdog<C extends DeviceCase> {
     private final Duration limit;
     private final Duration compilation;
 
-    /** The resources whose kernels a process was asked for. */
-    private final Set<String> asked = new HashSet<>();
+    /** The modules of which a case has answered, so that the driver has compiled them. */
+    private final Set<String> compiled = new HashSet<>();
 
     private @Nullable WorkerProcess worker;
 
@@ -94,10 +94,13 @@ public final class Watchdog<C extends DeviceCase> {
             worker = WorkerProcess.start(command);
         }
         final Duration all =
-                limit.plusSeconds(work.seconds()).plus(asked.add(work.resource()) ? compilation : Duration.ZERO);
+                limit.plusSeconds(work.seconds()).plus(compiled.contains(work.module()) ? Duration.ZERO : compilation);
         final WorkerProcess.Answer answer = worker.ask(work.line(), all);
         final String result = switch (answer.outcome()) {
-            case ANSWERED -> answer.text();
+            case ANSWERED -> {
+                compiled.add(work.module());
+                yield answer.text();
+            }
             case TIMED_OUT ->
                 work.failed("hang", "not done after " + all.toSeconds() + " s").toString();
             case ENDED ->

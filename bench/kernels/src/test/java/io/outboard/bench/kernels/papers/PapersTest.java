@@ -287,11 +287,18 @@ class PapersTest {
         step("wator", "ObjectHeap", 100);
         programs.add(run("kdtree", "CMMalloc", "3.3M-20x", "TIME", "refused", ",\"refused\":3"));
         programs.add(run("life", "CudaMalloc", "8", "TIME", "hang", ",\"message\":\"not done after 320 s\""));
+        kernels.add(
+                kernels.get(1).replace("\"status\":\"ok\"", "\"status\":\"hang\",\"message\":\"not done after 20 s\""));
+        programs.add(run("wator", "ObjectHeap", "8", "LONG", "ok", ",\"steps\":9,\"checksum\":1"));
+        programs.add(run("wator", "BitMalloc", "8", "LONG", "ok", ",\"steps\":9,\"checksum\":2"));
 
         assertEquals(
                 List.of(
                         "CMalloc, ADF 30720 4 1 2147483648: mismatches 2",
-                        "CudaMalloc, life 8: hang: not done after 320 s"),
+                        "CMalloc, ADF 30720 4 1 2147483648: hang: not done after 20 s",
+                        "CudaMalloc, life 8: hang: not done after 320 s",
+                        "ObjectHeap, wator 8: another run came to another result",
+                        "BitMalloc, wator 8: another run came to another result"),
                 PaperCases.faults(kernels, programs));
     }
 
