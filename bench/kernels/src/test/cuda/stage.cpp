@@ -173,7 +173,7 @@ u64 used() {
 
 #elif defined(OUTBOARD_ALLOCATOR)
 
-constexpr u32 COUNT_OF_PLACES = 1 << 14;
+constexpr u32 COUNT_OF_PLACES = 1 << 15;
 
 // Of a BitmapAlloc.
 void makeHeap(u64 bytes) {
