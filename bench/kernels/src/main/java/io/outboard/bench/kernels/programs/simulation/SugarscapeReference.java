@@ -191,7 +191,7 @@ final class SugarscapeReference implements Simulation.Reference {
             return NONE;
         }
         states[place] = Dice.next(states[place]);
-        return side(place, nth(women, Dice.below(states[place], Integer.bitCount(women))));
+        return side(place, Torus.nth(women, Dice.below(states[place], Integer.bitCount(women))));
     }
 
     private int cellForAChild(final int[] asked, final int place) {
@@ -204,9 +204,9 @@ final class SugarscapeReference implements Simulation.Reference {
             return NONE;
         }
         states[place] = Dice.next(states[place]);
-        fathers[place] = side(place, nth(men, Dice.below(states[place], Integer.bitCount(men))));
+        fathers[place] = side(place, Torus.nth(men, Dice.below(states[place], Integer.bitCount(men))));
         states[place] = Dice.next(states[place]);
-        return side(place, nth(room, Dice.below(states[place], Integer.bitCount(room))));
+        return side(place, Torus.nth(room, Dice.below(states[place], Integer.bitCount(room))));
     }
 
     private int sidesWith(final int place, final int kind) {
@@ -233,25 +233,8 @@ final class SugarscapeReference implements Simulation.Reference {
         IntStream.range(0, kinds.length).parallel().forEach(action);
     }
 
-    /** Returns the place on a side: left, right, above, below. */
     private int side(final int place, final int number) {
-        final int column = place % width;
-        final int row = place - column;
-        return switch (number) {
-            case 0 -> row + (column + width - 1) % width;
-            case 1 -> row + (column + 1) % width;
-            case 2 -> (place + kinds.length - width) % kinds.length;
-            default -> (place + width) % kinds.length;
-        };
-    }
-
-    /** Returns the set bit that has {@code before} set bits below it. */
-    private static int nth(final int bits, final int before) {
-        int left = bits;
-        for (int i = 0; i < before; i++) {
-            left &= left - 1;
-        }
-        return Integer.numberOfTrailingZeros(left);
+        return Torus.side(width, kinds.length, place, number);
     }
 
     @Override

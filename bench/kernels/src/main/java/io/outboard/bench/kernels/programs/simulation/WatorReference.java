@@ -80,7 +80,8 @@ final class WatorReference implements Simulation.Reference {
             if (requests[place] != 0) {
                 cellStates[place] = Dice.next(cellStates[place]);
                 winners[place] = side(
-                        place, nth(requests[place], Dice.below(cellStates[place], Integer.bitCount(requests[place]))));
+                        place,
+                        Torus.nth(requests[place], Dice.below(cellStates[place], Integer.bitCount(requests[place]))));
             }
         });
         each(place -> {
@@ -107,7 +108,7 @@ final class WatorReference implements Simulation.Reference {
             return NONE;
         }
         states[place] = Dice.next(states[place]);
-        return side(place, nth(sides, Dice.below(states[place], Integer.bitCount(sides))));
+        return side(place, Torus.nth(sides, Dice.below(states[place], Integer.bitCount(sides))));
     }
 
     private int requestsOf(final int place) {
@@ -145,25 +146,8 @@ final class WatorReference implements Simulation.Reference {
         IntStream.range(0, kinds.length).parallel().forEach(action);
     }
 
-    /** Returns the place on a side: left, right, above, below. */
     private int side(final int place, final int number) {
-        final int column = place % width;
-        final int row = place - column;
-        return switch (number) {
-            case 0 -> row + (column + width - 1) % width;
-            case 1 -> row + (column + 1) % width;
-            case 2 -> (place + kinds.length - width) % kinds.length;
-            default -> (place + width) % kinds.length;
-        };
-    }
-
-    /** Returns the set bit that has {@code before} set bits below it. */
-    private static int nth(final int bits, final int before) {
-        int left = bits;
-        for (int i = 0; i < before; i++) {
-            left &= left - 1;
-        }
-        return Integer.numberOfTrailingZeros(left);
+        return Torus.side(width, kinds.length, place, number);
     }
 
     @Override
