@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes bench/target/bundle: all that runs Outboard on an x86-64 Linux machine with an NVIDIA driver and nothing else.
-# In it: a Java runtime of the few modules needed, the jars, JCuda's native libraries, the agent, the tests that need a
-# GPU, with example programs for the agent, and run.sh. At most 45 MB, so that it is easily carried to where the GPU is.
+# In it: a Java runtime of the few modules needed, the jars, JCuda's native libraries, the agent, the tests of the modules that
+# know a GPU, with example programs for the agent, and run.sh. At most 45 MB, so that it is easily carried to where the GPU is.
 # nvcc 13 compiles the kernels of benchmarks and tests here. Without it the bundle has those that were made before; where there
 # are none, the command kernels says so, and tests that launch kernels are skipped.
 #
@@ -99,9 +99,8 @@ cp cuda-backend/agent/target/outboard-agent.jar "$bundle/" ||
 (cd "$bundle/native" && "$jdk/bin/jar" xf "$natives" lib && rm -f lib/*JNvPTXCompiler* && mv lib/* . && rmdir lib) ||
     fail "JCuda's native libraries can't be unpacked from $natives"
 cp "$target"/test-console/junit-platform-console-standalone-*.jar "$bundle/test-console.jar"
-find . -type d -name test-classes -path '*/target/test-classes' ! -path "./$bundle/*" | while read -r classes; do
-    module=${classes#./}
-    module=${module%/target/test-classes}
+find cuda-backend bench -type d -name test-classes -path '*/target/test-classes' ! -path "$bundle/*" | while read -r classes; do
+    module=${classes%/target/test-classes}
     cp -R "$classes" "$bundle/tests/$(printf '%s' "$module" | tr / -)"
 done
 cp bench/src/bundle/run.sh "$bundle/run.sh"
