@@ -19,7 +19,12 @@ struct ArenaMalloc {
     // The first chunk has room for the block, so this begins right behind the chunk's header: by that, free finds the arena.
     __device__ void* malloc(size_t bytes) {
         const size_t needed = Arena::HEADER_BYTES + (bytes + outboard::UNIT_BYTES - 1) / outboard::UNIT_BYTES * outboard::UNIT_BYTES;
-        return Arena(Behind{heap}, needed > Arena::DEFAULT_CHUNK_BYTES ? needed : Arena::DEFAULT_CHUNK_BYTES).malloc(bytes);
+        Arena arena(Behind{heap}, needed > Arena::DEFAULT_CHUNK_BYTES ? needed : Arena::DEFAULT_CHUNK_BYTES);
+        void* const block = arena.malloc(bytes);
+        if (block == nullptr) {
+            arena.freeAll();
+        }
+        return block;
     }
 
     __device__ void free(void* block) {

@@ -1,6 +1,7 @@
 // Runs the bench's kernels on the CPU with a WarpArena over BitMalloc, one thread after the other, of which one in each warp
-// allocates. Prints for each size of a request: the size, arenas in use after AD's first kernel and after its second, after AD fused,
-// after ACD, blocks that P holds, arenas then, and when all is freed; then nulls, misaligned, outside, mismatches, misuses.
+// allocates. Prints for each size of a request: the size, how many requests are served that can't be, arenas in use after them, after
+// AD's first kernel and after its second, after AD fused, after ACD, blocks that P holds, arenas then, and when all is freed; then nulls,
+// misaligned, outside, mismatches, misuses.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -98,7 +99,12 @@ class Bench {
     ~Bench() { std::free(heap); }
 
     void tests() {
-        std::printf("%llu ", work.least);
+        int served = 0;
+        for (const size_t bytes : {size_t(0), ~size_t(0)}) {
+            served += allocator(work).malloc(bytes) != nullptr;
+        }
+        std::printf("%llu %d ", work.least, served);
+        printUsed();
         run(allocate, 1);
         check();
         printUsed();
