@@ -134,13 +134,26 @@ final class BuddyClasses {
     }
 
     /**
-     * Computes the least region in which a system's share is a single block of {@code sizeBytes} or more, or {@link
-     * Long#MAX_VALUE} if none is.
+     * Computes the least region that has a block of {@code sizeBytes} or more, as all larger ones do, or {@link
+     * Long#MAX_VALUE} if none has.
      */
     long regionBytesFor(final long sizeBytes, final long granuleBytes) {
         final long granules = sizeBytes / granuleBytes;
-        final long size = granules >= END_OF_SIZES ? END_OF_SIZES : systems * size(holding(granules));
-        return size >= END_OF_SIZES ? Long.MAX_VALUE : size * granuleBytes;
+        final long region = granules >= END_OF_SIZES ? END_OF_SIZES : leastRegion(granules);
+        return region >= END_OF_SIZES ? Long.MAX_VALUE : region * granuleBytes;
+    }
+
+    private long leastRegion(final long granules) {
+        final long size = size(holding(granules));
+        if (systems == 1) {
+            return size;
+        }
+        if (2 * granules <= LEAST_DIVIDED) {
+            // A region that isn't divided is the first system's, whose sizes are the powers of two.
+            return Long.highestOneBit(2 * granules - 1);
+        }
+        // The first system's half is as much larger as its size isn't a multiple of three.
+        return 2 * size - size % 3;
     }
 
     private int atLeast(final long size, final int from) {

@@ -161,6 +161,25 @@ class BuddyClassesTest {
         }
     }
 
+    /** It is the least that serves the size, as all larger ones do. */
+    @ParameterizedTest
+    @CsvSource({"1, 1", "1, 2", "2, 2"})
+    void shouldAskForTheLeastRegionFromWhichOnAllHaveABlockOfTheSize(final int systems, final int step) {
+        final BuddyClasses classes = new BuddyClasses(systems, step);
+        final int largest = 1000;
+        final long[] largestBlocks = LongStream.rangeClosed(0, 3 * largest)
+                .map(granules -> granules == 0 ? 0 : rootSizes(classes, granules)[0])
+                .toArray();
+
+        for (int size = 1; size <= largest; size++) {
+            int region = 3 * largest;
+            while (largestBlocks[region - 1] >= size) {
+                region--;
+            }
+            assertEquals(region * 256L, classes.regionBytesFor(size * 256L, 256), size + " granules");
+        }
+    }
+
     private static void assertHolding(final BuddyClasses classes, final long size) {
         final int holding = classes.holding(size);
         assertTrue(classes.size(holding) >= size, () -> size + " in class " + holding);

@@ -87,11 +87,28 @@ class DoubleBuddyStrategyTest {
         assertEquals(64 - 6 - 12, strategy.freeBytes());
     }
 
+    /** The first system has up to two granules more than the second, and all of a region that isn't divided. */
     @Test
-    void shouldAskForARegionHalfOfWhichIsEnough() {
-        final StrategyOptions granules = StrategyOptions.DEFAULTS.withGranuleBytes(1);
+    void shouldAskForARegionOfWhichASystemHasEnough() {
+        assertServes(8, 8);
+        assertServes(8, 5);
+        assertServes(31, 16);
+        assertServes(48, 20);
+        assertServes((1L << 32) - 2, 1L << 31);
+        assertEquals(Long.MAX_VALUE, regionFor((1L << 31) + 1));
+    }
 
-        assertEquals(48, Strategies.named("buddy-double").regionBytesFor(20, 1, granules));
-        assertEquals(Long.MAX_VALUE, Strategies.named("buddy-double").regionBytesFor(1L << 31, 1, granules));
+    private static void assertServes(final long region, final long size) {
+        assertEquals(region, regionFor(size));
+        assertEquals(0, allocateIn(region, size));
+        assertEquals(Strategy.NO_SPACE, allocateIn(region - 1, size));
+    }
+
+    private static long regionFor(final long size) {
+        return Strategies.named("buddy-double").regionBytesFor(size, 1, new StrategyOptions(1, 1024));
+    }
+
+    private static long allocateIn(final long region, final long size) {
+        return new DoubleBuddyStrategy(new Region(0, region), new StrategyOptions(1, 1024)).allocate(size);
     }
 }
