@@ -92,6 +92,8 @@ public final class PaperCommand implements Callable<Integer> {
         checkOther("--beside", beside);
         final PrintWriter out = spec.commandLine().getOut();
         if (from != null) {
+            checkNotGiven("--device", device);
+            checkNotGiven("--whole", whole);
             output.check();
             show(paper, new PaperResults(from, beside), "no results of it are in " + from, out);
             return 0;
@@ -127,6 +129,13 @@ public final class PaperCommand implements Callable<Integer> {
         final Path out = output.out();
         if (folder != null && out != null && Files.exists(out) && Files.isSameFile(folder, out)) {
             throw new WrongUseException("--out=" + out + " must not be the folder of " + option);
+        }
+    }
+
+    private void checkNotGiven(final String option, final Object value) {
+        if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
+            throw new WrongUseException(
+                    option + "=" + value + " must not be given with --from, which measures nothing");
         }
     }
 

@@ -114,6 +114,21 @@ class PaperCommandTest {
     }
 
     @Test
+    void shouldRefuseWhatSaysHowToMeasureWhereNothingIsMeasured() throws IOException {
+        final Path earlier = Files.createDirectories(folder.resolve("earlier"));
+        final Path out = folder.resolve("not-made");
+
+        for (final String given : List.of("--device=none", "--whole=true")) {
+            final CommandRun run =
+                    CommandRun.of("paper", "bell", "--from", earlier.toString(), given, "--out", out.toString());
+
+            assertEquals(2, run.exitCode());
+            assertTrue(run.err().contains(given + " must not be given with --from, which measures nothing"), run.err());
+            assertFalse(Files.exists(out), "nothing is made");
+        }
+    }
+
+    @Test
     void shouldNotReplaceTheResultsThatItShows() throws IOException {
         final Path both = Files.createDirectories(folder.resolve("both"));
         Files.writeString(both.resolve("environment.json"), "{}");
