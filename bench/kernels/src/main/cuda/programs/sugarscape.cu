@@ -5,13 +5,11 @@
 // What many want goes to one of them: a cell lets in whoever has the least of numbers that differ between places and change from
 // step to step, and a woman chooses among the men who ask. So the order of threads doesn't matter: SugarscapeReference computes the
 // same.
-#include "stores.cuh"
+#include "torus.cuh"
 
 namespace {
 
 enum Kind { NOBODY, MAN, WOMAN };
-
-constexpr u32 SIDES = 4;
 
 // present: the kind of the agent. suggestions: a bit for each side from which a man asks the woman here. guest and child: the least
 // number of those that want to move here, and to have a child here.
@@ -50,10 +48,8 @@ constexpr u32 FERTILE_TO = 50;
 constexpr u32 ENDOWMENT = 40;    // of a child, from both parents; each must have as much
 constexpr u32 WANTED_BY_NONE = ~0u;
 
-// Words of the run. IDS: of all cells by place.
-enum { WIDTH = OWN, CELLS, IDS, STEP };
-
-__device__ Id& idAt(const Run& run, u32 place) { return reinterpret_cast<Id*>(run.words[IDS])[place]; }
+// A word of the run.
+enum { STEP = OWN_OF_TORUS };
 
 // Differs between places, and is in another order in each step.
 __device__ u32 priority(const Run& run, u32 place) {
@@ -73,23 +69,6 @@ __device__ u32 mostSugar(u32 width, u32 place) {
     const u64 second = away(column, width / 4 * 3) + away(row, width / 4);
     const u64 rings = (first < second ? first : second) * (4 * RICHEST) / (static_cast<u64>(width) * width);
     return RICHEST - static_cast<u32>(rings < RICHEST ? rings : RICHEST);
-}
-
-__device__ Id sideOf(const Land::Object<Cell>& cell, u32 number) {
-    switch (number) {
-        case 0: return cell.left();
-        case 1: return cell.right();
-        case 2: return cell.above();
-        default: return cell.below();
-    }
-}
-
-// The set bit with so many before it.
-__device__ u32 nth(u32 bits, u32 before) {
-    for (; before != 0; --before) {
-        bits &= bits - 1;
-    }
-    return __ffs(static_cast<int>(bits)) - 1;
 }
 
 template <class Agent>
@@ -224,16 +203,8 @@ __global__ void makeCells(const __grid_constant__ Run run) {
 __global__ OUTBOARD_MAKES void populate(const __grid_constant__ Run run) {
     const Land land(run);
     land.forEach<Cell>([&](auto cell) {
-        const u32 width = static_cast<u32>(run.words[WIDTH]);
-        const u32 cells = static_cast<u32>(run.words[CELLS]);
-        const u32 place = cell.place();
-        const u32 column = place % width;
-        const u32 row = place - column;
-        cell.left() = idAt(run, row + (column + width - 1) % width);
-        cell.right() = idAt(run, row + (column + 1) % width);
-        cell.above() = idAt(run, (place + cells - width) % cells);
-        cell.below() = idAt(run, (place + width) % cells);
-        u32 state = seedOf(place);
+        setSides(run, cell);
+        u32 state = seedOf(cell.place());
         if (random(state) >> 30 == 0) {
             Traits traits;
             traits.wealth = ENDOWMENT / 2 + randomBelow(state, ENDOWMENT);

@@ -5,7 +5,7 @@
 //
 // What is random depends on states of cells and animals alone, and not on where they lie in memory or on the order of threads:
 // WatorReference computes the same.
-#include "stores.cuh"
+#include "torus.cuh"
 
 namespace {
 
@@ -36,34 +36,12 @@ using Sea = Store<Cell, Fish, Shark>;
 constexpr u32 ENERGY_AT_FIRST = 2;
 constexpr u32 ENERGY_OF_FISH = 4;
 
-// Words of the run.
-enum { WIDTH = OWN, CELLS, IDS };
-
-__device__ Id& idAt(const Run& run, u32 place) { return reinterpret_cast<Id*>(run.words[IDS])[place]; }
-
 template <class Function>
 __device__ void eachSide(const Sea::Object<Cell>& cell, const Function& function) {
     function(0, cell.left());
     function(1, cell.right());
     function(2, cell.above());
     function(3, cell.below());
-}
-
-// The set bit with so many before it.
-__device__ u32 nth(u32 bits, u32 before) {
-    for (; before != 0; --before) {
-        bits &= bits - 1;
-    }
-    return __ffs(static_cast<int>(bits)) - 1;
-}
-
-__device__ Id sideOf(const Sea::Object<Cell>& cell, u32 number) {
-    switch (number) {
-        case 0: return cell.left();
-        case 1: return cell.right();
-        case 2: return cell.above();
-        default: return cell.below();
-    }
 }
 
 template <class Animal>
@@ -163,15 +141,7 @@ __global__ void makeCells(const __grid_constant__ Run run) {
 __global__ void populate(const __grid_constant__ Run run) {
     const Sea sea(run);
     sea.forEach<Cell>([&](auto cell) {
-        const u32 width = static_cast<u32>(run.words[WIDTH]);
-        const u32 cells = static_cast<u32>(run.words[CELLS]);
-        const u32 place = cell.place();
-        const u32 column = place % width;
-        const u32 row = place - column;
-        cell.left() = idAt(run, row + (column + width - 1) % width);
-        cell.right() = idAt(run, row + (column + 1) % width);
-        cell.above() = idAt(run, (place + cells - width) % cells);
-        cell.below() = idAt(run, (place + width) % cells);
+        setSides(run, cell);
         u32 state = cell.random();
         const u32 chance = randomBelow(state, 48);
         cell.random() = state;
