@@ -1,43 +1,23 @@
 package io.outboard.bench.kernels.programs.simulation;
 
 import io.outboard.bench.kernels.programs.ObjectType;
-import io.outboard.bench.kernels.programs.Png;
 import java.util.Arrays;
 import java.util.List;
 
 /** Men and women live on a land of sugar (Epstein and Axtell 1996), as in {@code sugarscape.cu}. */
-public final class Sugarscape implements Simulation {
+public final class Sugarscape extends TorusSimulation {
 
     static final int NOBODY = 0;
     static final int MAN = 1;
     static final int WOMAN = 2;
 
-    private static final int WIDTH = Stage.OWN;
-    private static final int CELLS = Stage.OWN + 1;
-    private static final int IDS = Stage.OWN + 2;
-    private static final int STEP = Stage.OWN + 3;
+    private static final int STEP = OWN;
 
-    private static final int MOST_SHADES = 256;
     private static final int SHADES_OF_SUGAR = 25;
 
     @Override
     public String name() {
         return "sugarscape";
-    }
-
-    @Override
-    public List<Size> sizes() {
-        return List.of(new Size("256x256", 256, 500, 256L << 20), new Size("2048x2048", 2048, 40, 4L << 30));
-    }
-
-    @Override
-    public Size searched() {
-        return new Size("largest", 64, 50, 256L << 20);
-    }
-
-    @Override
-    public long elements(final Size size) {
-        return cells(size);
     }
 
     @Override
@@ -67,38 +47,11 @@ public final class Sugarscape implements Simulation {
                         .extending("Agent", 8));
     }
 
-    private static long cells(final Size size) {
-        return (long) size.number() * size.number();
-    }
-
-    @Override
-    public int pictureLength(final Size size) {
-        return (int) cells(size);
-    }
-
-    @Override
-    public boolean hasLongRuns() {
-        return true;
-    }
-
     /** Counts a cell at each place, and the agents in some. */
     @Override
     public long objectsIn(final int... picture) {
         return picture.length
                 + Arrays.stream(picture).filter(seen -> (seen & 3) != NOBODY).count();
-    }
-
-    @Override
-    public boolean start(final Stage stage, final Size size) {
-        stage.set(WIDTH, size.number());
-        stage.set(CELLS, cells(size));
-        stage.array(IDS, cells(size) * stage.idBytes());
-        stage.launch("makeCells");
-        if (stage.refused() != 0) {
-            return false;
-        }
-        stage.forEach("Cell", "populate");
-        return stage.refused() == 0;
     }
 
     @Override
@@ -128,13 +81,7 @@ public final class Sugarscape implements Simulation {
 
     /** Draws agents black, and cells the darker the more sugar they have. */
     @Override
-    public String png(final Size size, final int... picture) {
-        final int columns = Math.min(size.number(), MOST_SHADES);
-        final byte[] shades = new byte[columns * columns];
-        for (int i = 0; i < shades.length; i++) {
-            final int seen = picture[i / columns * size.number() + i % columns];
-            shades[i] = (byte) ((seen & 3) != NOBODY ? 0 : 255 - SHADES_OF_SUGAR * (seen >>> 4 & 7));
-        }
-        return Png.base64(columns, shades);
+    byte shade(final int seen) {
+        return (byte) ((seen & 3) != NOBODY ? 0 : 255 - SHADES_OF_SUGAR * (seen >>> 4 & 7));
     }
 }
