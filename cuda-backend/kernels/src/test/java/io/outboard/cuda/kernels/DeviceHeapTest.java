@@ -149,14 +149,18 @@ class DeviceHeapTest {
         assertEquals(before + 1, cuda.streams().synchronizations());
     }
 
-    /** Each call of the driver that makes the heap may fail. */
     @Test
     void shouldLeaveNothingWhenItCannotBeMade() {
+        assertLeavesNothingWhenACallFails(inPool());
+    }
+
+    /** Each call of the driver that makes or ends the heap may fail. */
+    private void assertLeavesNothingWhenACallFails(final DeviceHeapBuilder builder) {
         boolean failed = true;
         for (int call = 1; failed; call++) {
             kernels.failAt(call, CUresult.CUDA_ERROR_OUT_OF_MEMORY);
             try {
-                inPool().build(driver).close();
+                builder.build(driver).close();
             } catch (final CudaFailureException e) {
                 assertEquals(CUresult.CUDA_ERROR_OUT_OF_MEMORY, e.code());
             }
@@ -340,22 +344,9 @@ class DeviceHeapTest {
         return DeviceHeap.in(pool, 16 << 20).allocator(DeviceAllocator.XMALLOC);
     }
 
-    /** Each call of the driver that makes or ends the heap may fail. */
     @Test
     void shouldLeaveNothingOfXMallocWhenACallFails() {
-        boolean failed = true;
-        for (int call = 1; failed; call++) {
-            kernels.failAt(call, CUresult.CUDA_ERROR_OUT_OF_MEMORY);
-            try {
-                xmalloc().build(driver).close();
-            } catch (final CudaFailureException e) {
-                assertEquals(CUresult.CUDA_ERROR_OUT_OF_MEMORY, e.code());
-            }
-            failed = kernels.hasFailed();
-            assertEquals(0, usedBytes(), "call " + call);
-            assertEquals(0, kernels.live(), "call " + call);
-            assertTrue(call < 20);
-        }
+        assertLeavesNothingWhenACallFails(xmalloc());
     }
 
     @Test
