@@ -1,17 +1,19 @@
 #!/bin/sh
-# Compiles the simulations of `outboard kernels --program` over published allocators from their authors' sources: mallocMC, which is
-# ScatterAlloc, and Halloc, the peers in Springer's paper. Nothing of these sources is part of Outboard. Needs nvcc 13.
+# Compiles the tests of `outboard kernels`, and its simulations, over published allocators from their authors' sources: mallocMC, which
+# is ScatterAlloc, and Halloc, the peers in the papers of Vinkler and Springer. Nothing of these sources is part of Outboard. Needs
+# nvcc 13.
 #
-#   bench/peers.sh [--sources DIR] [PROGRAM...]    all simulations by default
+#   bench/peers.sh [--sources DIR] [kernels|PROGRAM...]    the tests and all simulations by default
 #
 # DIR has their folders, mallocMC and halloc. Without it, git fetches them into bench/kernels/target/peers, at the versions below.
 # Then build or bundle again, and run: ./outboard kernels --program wator,life --store ObjectHeap,mallocMC,Halloc
-# Each run of a peer is a process of its own. In the search for the largest problem a crash or a hang counts as a refusal.
+# or: ./outboard paper vinkler. Each run of a peer is a process of its own. In the search for the largest problem a crash or a hang
+# counts as a refusal.
 set -eu
 
 MALLOC_MC=2.4.0crp # the last one that is native CUDA
 HALLOC=b91804ec468c19224cb295f11d26fdf117100fa4
-PROGRAMS='wator traffic life generation nbody collision structure sugarscape'
+PROGRAMS='kernels wator traffic life generation nbody collision structure sugarscape'
 
 fail() {
     printf 'peers: %s\n' "$1" >&2
@@ -61,23 +63,30 @@ for header in mallocMC/src/include/mallocMC/mallocMC.hpp halloc/src/halloc.cu; d
     [ -f "$sources/$header" ] || fail "--sources=$sources must have $header"
 done
 
-kernels=bench/kernels/src/main/cuda
-target=bench/kernels/target/ptx/io/outboard/bench/kernels/programs
-mkdir -p "$target"
+peers=bench/kernels/src/main/cuda/peers
+target=bench/kernels/target/ptx/io/outboard/bench/kernels
+mkdir -p "$target/programs"
 
 # make PROGRAM PEER OPTION...
 make() {
-    made=$target/$1-$2
-    source=$1
+    program=$1
+    made=$target/programs/$1-$2
+    source=$peers/peer.cu
+    case $program in
+        kernels)
+            made=$target/$1-$2
+            source=$peers/tests.cu
+            ;;
+        generation)
+            program=life
+            set -- "$@" -DOUTBOARD_GENERATIONS
+            ;;
+    esac
     shift 2
-    if [ "$source" = generation ]; then
-        source=life
-        set -- "$@" -DOUTBOARD_GENERATIONS
-    fi
     # The stage looks for kernels by their names. PTX for the same architecture as ptx.sh makes.
     nvcc -gencode arch=compute_75,code=compute_75 -std=c++17 -O3 -w --device-entity-has-hidden-visibility=false \
         -Xcompiler -rdynamic -Xlinker --strip-all -I cuda-backend/kernels/src/main/cuda "$@" \
-        "-DPROGRAM=\"../programs/$source.cu\"" "$kernels/peers/peer.cu" -o "$made.part" -ldl || fail "$made must compile"
+        "-DPROGRAM=\"../programs/$program.cu\"" "$source" -o "$made.part" -ldl || fail "$made must compile"
     mv "$made.part" "$made"
     printf '%s\n' "$made"
 }

@@ -2,6 +2,7 @@ package io.outboard.bench.kernels;
 
 import io.outboard.bench.cli.report.JsonLine;
 import io.outboard.bench.kernels.CaseKernels.Times;
+import io.outboard.bench.kernels.programs.RequestRuns;
 import io.outboard.bench.kernels.worker.BenchDevice;
 import io.outboard.bench.kernels.worker.Stopwatch;
 import io.outboard.core.Region;
@@ -169,8 +170,6 @@ final class CaseRun {
     }
 
     private static double median(final List<Times> times, final ToDoubleFunction<Times> time) {
-        final double[] sorted = times.stream().mapToDouble(time).sorted().toArray();
-        final int middle = sorted.length / 2;
-        return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+        return RequestRuns.median(times.stream().mapToDouble(time).toArray());
     }
 }

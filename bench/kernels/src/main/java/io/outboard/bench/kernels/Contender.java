@@ -1,5 +1,6 @@
 package io.outboard.bench.kernels;
 
+import io.outboard.bench.kernels.programs.Store;
 import io.outboard.cuda.kernels.DeviceAllocator;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -43,6 +44,10 @@ public record Contender(String name, boolean coalesced, boolean linked) {
             ARENA,
             DeviceAllocator.BIT_MALLOC);
 
+    /** Published allocators, in programs that {@code bench/peers.sh} compiles from their authors' sources. */
+    private static final List<String> PEERS =
+            Store.peers().stream().map(Store::name).toList();
+
     /** The word in the names of resources that takes the place of an allocator's name. */
     private static final String ANY = "Linked";
 
@@ -71,7 +76,8 @@ public record Contender(String name, boolean coalesced, boolean linked) {
     }
 
     /**
-     * Returns the names of all contenders: that without an allocator, then the allocators.
+     * Returns the names of all contenders: that without an allocator, then the allocators, published ones where they
+     * were compiled.
      *
      * @return names in the order of tables
      */
@@ -79,6 +85,9 @@ public record Contender(String name, boolean coalesced, boolean linked) {
         final List<String> names = new ArrayList<>(List.of(EMPTY));
         Arrays.stream(DeviceAllocator.values()).map(DeviceAllocator::paperName).forEach(names::add);
         VARIANTS.keySet().stream().sorted().forEach(names::add);
+        PEERS.stream()
+                .filter(peer -> Contender.class.getResource(new Contender(peer, false).resource()) != null)
+                .forEach(names::add);
         return names;
     }
 
@@ -102,9 +111,9 @@ public record Contender(String name, boolean coalesced, boolean linked) {
         return name + (coalesced ? COALESCED : "") + (linked ? LINKED : "");
     }
 
-    /** Returns the allocator whose heap is used; empty if there is none. */
+    /** Returns the allocator whose heap is used; empty if there is none, or it is a peer's own. */
     Optional<DeviceAllocator> allocator() {
-        if (name.equals(EMPTY)) {
+        if (isEmpty() || isPeer()) {
             return Optional.empty();
         }
         final DeviceAllocator variant = VARIANTS.get(name);
@@ -118,12 +127,21 @@ public record Contender(String name, boolean coalesced, boolean linked) {
 
     /** Returns whether there is a form to link kernels with. */
     boolean isLinkable() {
-        return !isEmpty() && !VARIANTS.containsKey(name);
+        return !isEmpty() && !isPeer() && !VARIANTS.containsKey(name);
     }
 
     /** Returns whether there is no allocator. */
     boolean isEmpty() {
-        return allocator().isEmpty();
+        return name.equals(EMPTY);
+    }
+
+    /**
+     * Returns whether the allocator is a published one, whose cases run in programs of their own.
+     *
+     * @return whether {@code bench/peers.sh} compiles it
+     */
+    public boolean isPeer() {
+        return PEERS.contains(name);
     }
 
     /** Returns whether the allocator hands out memory that is in use when there is no other, and so never fails. */
@@ -156,8 +174,11 @@ public record Contender(String name, boolean coalesced, boolean linked) {
         return allocator().map(DeviceAllocator::canFree).orElse(true);
     }
 
-    /** Returns the resource beside this class that holds the kernels as PTX, packed. */
+    /** Returns the resource beside this class that holds the kernels as PTX, packed; for a peer, a program to run. */
     String resource() {
+        if (isPeer()) {
+            return "kernels-" + name;
+        }
         final String form = coalesced && !JOINING.contains(name) ? "-coalesced" : "";
         return "kernels-" + (linked ? ANY : name + form) + ".ptx.gz";
     }

@@ -18,7 +18,8 @@ public final class KernelWorker {
                 arguments,
                 device -> {
                     final KernelBench bench = new KernelBench(device);
-                    return work -> bench.measure(work).toString();
+                    return work -> (work.contender().isPeer() ? PeerRun.measure(work, device) : bench.measure(work))
+                            .toString();
                 },
                 KernelCase::parse);
     }

@@ -49,7 +49,7 @@ public final class VinklerPaper implements Paper {
     public List<String> measure(final PaperRun run) throws IOException, InterruptedException {
         final List<Contender> contenders = Contender.names().stream()
                 .filter(name -> !OTHERS.contains(name))
-                .flatMap(name -> name.equals(Contender.EMPTY)
+                .flatMap(name -> name.equals(Contender.EMPTY) || new Contender(name, false).isPeer()
                         ? Stream.of(new Contender(name, false))
                         : Stream.of(new Contender(name, false), new Contender(name, true)))
                 .toList();

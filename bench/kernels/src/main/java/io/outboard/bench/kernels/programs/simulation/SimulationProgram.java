@@ -8,21 +8,15 @@ import io.outboard.bench.kernels.programs.RequestRuns;
 import io.outboard.bench.kernels.programs.Storage;
 import io.outboard.bench.kernels.programs.Store;
 import io.outboard.bench.kernels.worker.BenchDevice;
+import io.outboard.bench.kernels.worker.PeerPrograms;
 import io.outboard.cuda.kernels.DeviceAllocator;
 import io.outboard.cuda.kernels.KernelModule;
 import io.outboard.cuda.kernels.internal.TextResource;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
@@ -50,9 +44,6 @@ public final class SimulationProgram implements Program {
      * the next run.
      */
     private final Map<String, KernelModule> modules = new HashMap<>();
-
-    /** The programs of peers, by their resources. */
-    private final Map<String, Path> programs = new HashMap<>();
 
     private final Map<String, Simulation.Reference> references = new HashMap<>();
 
@@ -320,27 +311,11 @@ public final class SimulationProgram implements Program {
             final ProgramCase work, final Simulation.Size size, final long heapBytes, final BenchDevice device) {
         final List<ObjectType> types = simulation.types(size);
         if (work.store().isPeer()) {
-            final Path program = programs.computeIfAbsent(work.store().resource(name()), SimulationProgram::extracted);
-            return new ProcessStage(
-                    List.of(program.toString(), String.valueOf(device.number())), types, heapBytes, PEER_SECONDS);
+            final String program = PeerPrograms.file(work.resource()).toString();
+            return new ProcessStage(List.of(program, String.valueOf(device.number())), types, heapBytes, PEER_SECONDS);
         }
         final KernelModule module = module(work.store());
         return new DeviceStage(device, module, Storage.of(device, work.store(), types, heapBytes), types);
-    }
-
-    /** Returns a copy of a program that is a resource, to be run. */
-    private static Path extracted(final String resource) {
-        try (InputStream from = Program.class.getResourceAsStream(resource)) {
-            final Path copy = Files.createTempFile("outboard", resource);
-            copy.toFile().deleteOnExit();
-            Files.copy(Objects.requireNonNull(from, resource), copy, StandardCopyOption.REPLACE_EXISTING);
-            if (!copy.toFile().setExecutable(true)) {
-                throw new IOException(copy + " can't be made executable");
-            }
-            return copy;
-        } catch (final IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     private KernelModule module(final Store store) {
