@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes bench/target/bundle: all that runs Outboard on an x86-64 Linux machine with an NVIDIA driver and nothing else.
 # In it: a Java runtime of the few modules needed, the jars, JCuda's native libraries, the agent, the tests of the modules that
-# know a GPU, with example programs for the agent, and run.sh. At most 45 MB, so that it is easily carried to where the GPU is.
+# know a GPU, with example programs for the agent, and run.sh. At most 50 MB, so that it is easily carried to where the GPU is.
 # nvcc 13 compiles the kernels of benchmarks and tests here. Without it the bundle has those that were made before; where there
 # are none, the command kernels says so, and tests that launch kernels are skipped.
 #
@@ -13,7 +13,7 @@
 # MAVEN_ARGS: further options for the build, such as --offline.
 set -eu
 
-LIMIT_BYTES=45000000
+LIMIT_BYTES=50000000
 # For JCuda (logging), the measurements (management, jfr) and HdrHistogram, Agrona and the console (unsupported); what
 # our own jars use beyond these is added below.
 MODULES=java.base,java.logging,java.management,jdk.jfr,jdk.management,jdk.unsupported
