@@ -2,6 +2,7 @@ package io.outboard.bench.kernels;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -45,6 +46,17 @@ class KernelCaseTest {
             }
         }
         assertNotNull(Contender.class.getResource(new Contender("CMalloc", false, true).resource()));
+    }
+
+    /** Linked kernels are one file, and yet the driver compiles them for each allocator. */
+    @Test
+    void shouldHaveAModuleForEachContender() {
+        final KernelCase first = KernelCase.registers(new Contender("CFMMalloc", true, true));
+        final KernelCase second = KernelCase.registers(new Contender("CMalloc", true, true));
+
+        assertEquals(first.resource(), second.resource());
+        assertNotEquals(first.module(), second.module());
+        assertEquals(first.module(), KernelCase.parse(first.line()).module());
     }
 
     @Test
