@@ -163,9 +163,8 @@ final class VinklerTables {
             final String key,
             final double from,
             final double to) {
-        final Predicate<KernelResult> own = VinklerFigures.points(figure)
-                .and(VinklerFigures::isPlain)
-                .and(result -> result.allocator().equals(allocator));
+        final Predicate<KernelResult> own =
+                VinklerFigures.points(figure).and(result -> result.allocator().equals(allocator));
         return Cells.factor(time(all, own.and(result -> result.number(key) == to))
                 / time(all, own.and(result -> result.number(key) == from)));
     }
@@ -213,8 +212,7 @@ final class VinklerTables {
                                 && other.name().equals(result.name()))
                 / result.comparableMicroseconds();
         return Spread.of(divisors.stream()
-                        .filter(result -> VinklerFigures.isPlain(result)
-                                && result.allocator().equals(divisor)
+                        .filter(result -> result.allocator().equals(divisor)
                                 && VinklerFigures.OF_FIGURE_3.stream()
                                         .anyMatch(figure ->
                                                 VinklerFigures.points(figure).test(result)))

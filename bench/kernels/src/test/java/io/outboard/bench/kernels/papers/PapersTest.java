@@ -66,6 +66,7 @@ class PapersTest {
         registers("Empty", "no", 14);
         registers("CMalloc", "no", 28);
         registers("CMalloc", "yes", 31);
+        kernels.add(kernels.get(1).replace("\"registers\":28", "\"registers\":99,\"linked\":\"yes\""));
 
         final List<JsonObject> values = values("vinkler");
 
@@ -158,9 +159,13 @@ class PapersTest {
 
     @Test
     void shouldCompareTwoCards() throws IOException {
+        test("ADF", "CMalloc", 30720, 4, 1, HEAP, 1);
+        final String coalesced = kernels.remove(0).replace("\"coalesced\":\"no\"", "\"coalesced\":\"yes\"");
+        kernels.addAll(List.of(coalesced, coalesced));
         test("ADF", "CMalloc", 30720, 4, 1, HEAP, 10);
         write(folder.resolve("this"), "This card");
         kernels.clear();
+        kernels.add(coalesced);
         test("ADF", "CMalloc", 30720, 4, 1, HEAP, 25);
         write(folder.resolve("that"), "That card");
 
@@ -174,6 +179,8 @@ class PapersTest {
     void shouldCompareXMallocWithCudasAllocator() throws IOException {
         workers("CudaMalloc", "2 5", "T1M-1", 1, 0, 6000);
         workers("CudaMalloc", "2", "T1M-16", 16, 0, 940);
+        workers("CudaMalloc", "2", "T1M-8", 8, 0, 1);
+        programs.add(programs.remove(2).replace("\"status\":\"ok\"", "\"status\":\"refused\""));
         workers("CudaMalloc", "2 5 workers", "T1M-32", 32, 0, 960);
         workers("XMalloc", "2 workers", "T1M-32", 32, 0, 24);
         workers("XMalloc", "workers", "T10-32", 32, 0, 500);
@@ -246,6 +253,8 @@ class PapersTest {
         step("nbody", "Soa", 70);
         programs.add(run("wator", "ObjectHeap", "8", "MEMORY", "ok", ",\"leastHeapOverLive\":1.25"));
         programs.add(run("wator", "BitmapAlloc", "largest", "LARGEST", "ok", ",\"elements\":4000000"));
+        step("sugarscape", "Aos", 70);
+        step("sugarscape", "Soa", 70);
 
         final List<JsonObject> values = values("springer");
 
@@ -278,6 +287,24 @@ class PapersTest {
                 80_000,
                 value(values, "springer/figure-7-work", "life 8, 5 steps", "BitMalloc")
                         .number("ours"));
+        assertEquals(
+                160_000,
+                value(values, "springer/figure-7", "life 8, 5 steps", "BitMalloc")
+                        .number("ours"));
+        assertEquals(
+                100,
+                value(values, "springer/figure-6", "life 8, 5 steps", "live").number("ours"));
+        assertEquals(
+                300,
+                value(values, "springer/figure-6", "life 8, 5 steps", "held").number("ours"));
+        assertEquals(
+                "> 1",
+                value(values, "springer/claim-soa", "nbody 8, 5 steps", "times faster")
+                        .text("paperText"));
+        assertEquals(
+                "1 or less",
+                value(values, "springer/claim-soa", "sugarscape 8, 5 steps", "times faster")
+                        .text("paperText"));
     }
 
     @Test
@@ -411,7 +438,8 @@ class PapersTest {
                 "8",
                 "TIME",
                 "ok",
-                ",\"steps\":5,\"objects\":9,\"stepUs\":" + microseconds + ",\"workUs\":" + microseconds));
+                ",\"steps\":5,\"objects\":9,\"liveBytes\":100,\"heldBytes\":300,\"stepUs\":" + 2 * microseconds
+                        + ",\"workUs\":" + microseconds));
     }
 
     private static String run(
