@@ -69,16 +69,16 @@ mkdir -p "$target/programs"
 
 # make PROGRAM PEER OPTION...
 make() {
-    program=$1
+    code=$1
     made=$target/programs/$1-$2
     source=$peers/peer.cu
-    case $program in
+    case $code in
         kernels)
             made=$target/$1-$2
             source=$peers/tests.cu
             ;;
         generation)
-            program=life
+            code=life
             set -- "$@" -DOUTBOARD_GENERATIONS
             ;;
     esac
@@ -86,7 +86,7 @@ make() {
     # The stage looks for kernels by their names. PTX for the same architecture as ptx.sh makes.
     nvcc -gencode arch=compute_75,code=compute_75 -std=c++17 -O3 -w --device-entity-has-hidden-visibility=false \
         -Xcompiler -rdynamic -Xlinker --strip-all -I cuda-backend/kernels/src/main/cuda "$@" \
-        "-DPROGRAM=\"../programs/$program.cu\"" "$source" -o "$made.part" -ldl || fail "$made must compile"
+        "-DPROGRAM=\"../programs/$code.cu\"" "$source" -o "$made.part" -ldl || fail "$made must compile"
     mv "$made.part" "$made"
     printf '%s\n' "$made"
 }

@@ -15,24 +15,10 @@ unsigned grid;
 bool timesLists = false;
 std::vector<cudaEvent_t> events;  // the begin and the end; or for each list, its begin twice and its end
 
-void check(cudaError_t error) {
-    if (error != cudaSuccess) {
-        std::fprintf(stderr, "%s\n", cudaGetErrorString(error));
-        std::exit(1);
-    }
-}
-
 void mark() {
     events.emplace_back();
     check(cudaEventCreate(&events.back()));
     check(cudaEventRecord(events.back()));
-}
-
-void* zeroes(u64 bytes) {
-    void* memory = nullptr;
-    check(cudaMalloc(&memory, bytes));
-    check(cudaMemset(memory, 0, bytes));
-    return memory;
 }
 
 void copyOut(void* to, const void* from, u64 bytes) { check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost)); }
@@ -95,6 +81,7 @@ double end() {
 
 // The device's number is the only argument.
 int main(int count, char** arguments) {
+    endWithParent();
     check(cudaSetDevice(count > 1 ? std::atoi(arguments[1]) : 0));
     int multiprocessors = 0;
     check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));

@@ -1,11 +1,28 @@
-// A published allocator as a program's: its sources, and what they need to be compiled by nvcc 13.
+// A published allocator as a program's, and what programs over one share. Sources of allocators need something to be compiled by
+// nvcc 13, and to run on newer cards.
 //
 //   -DPEER_HALLOC              Halloc (Adinetz and Pleiter 2014), with its own settings
 //   -DPEER_MALLOC_MC           mallocMC (Steinberger et al. 2012; Eckert 2014), with the settings of its examples, without coalescing,
 //                              which its authors leave out for newer GPUs
 #pragma once
 
+#include <sys/prctl.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
 #if defined(PEER_HALLOC)
+
+// Halloc's table of where slabs lie begins as far below the first one as the card's memory is large, and reaches 64 GB. So a card
+// must not be larger.
+inline cudaError_t propertiesOfSmallCard(cudaDeviceProp* properties, int device) {
+    const cudaError_t error = cudaGetDeviceProperties(properties, device);
+    constexpr size_t most = size_t{16} << 30;
+    properties->totalGlobalMem = properties->totalGlobalMem < most ? properties->totalGlobalMem : most;
+    return error;
+}
 
 // What CUDA had before threads of a warp could be apart.
 #define __shfl(value, lane) __shfl_sync(__activemask(), value, lane)
@@ -13,10 +30,13 @@
 #define __any(condition) __any_sync(__activemask(), condition)
 #define __all(condition) __all_sync(__activemask(), condition)
 
+#define cudaGetDeviceProperties propertiesOfSmallCard
+
 #include "utils.cu"
 
 #include "halloc.cu"
 
+#undef cudaGetDeviceProperties
 #undef __shfl
 #undef __ballot
 #undef __any
@@ -89,6 +109,24 @@ struct Peer {
 };
 
 #endif
+
+// A kernel that hangs would go on where the process that waits for this one is ended.
+[[maybe_unused]] void endWithParent() { prctl(PR_SET_PDEATHSIG, SIGKILL); }
+
+// Destructors aren't called: those of allocators need a device that works.
+void check(cudaError_t error) {
+    if (error != cudaSuccess) {
+        std::fprintf(stderr, "%s\n", cudaGetErrorString(error));
+        std::_Exit(1);
+    }
+}
+
+[[maybe_unused]] void* zeroes(outboard::u64 bytes) {
+    void* memory = nullptr;
+    check(cudaMalloc(&memory, bytes));
+    check(cudaMemset(memory, 0, bytes));
+    return memory;
+}
 
 }  // namespace
 

@@ -4,12 +4,6 @@
 //
 // It prints what the kernels counted (nulls, misaligned blocks, words that didn't hold their block's tag), then the microseconds of each
 // run, a number a line. For the test REGISTERS it prints the registers of a single malloc and free, and those of several.
-#include <sys/prctl.h>
-
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <vector>
 
@@ -20,25 +14,11 @@
 namespace {
 
 constexpr unsigned BLOCK = 256;
-constexpr u64 LAUNCH_CYCLES = 400000;  // a launch takes the host no longer: as in Stopwatch.java
+constexpr u64 LAUNCH_CYCLES = 400000;  // more than the host takes for a launch: as in Stopwatch.java
 constexpr double LONG_RUN_US = 1e6;    // after one that takes longer, only one more follows: as in CaseKernels.java
 
 Work work;
 u64 pointers;
-
-void check(cudaError_t error) {
-    if (error != cudaSuccess) {
-        std::printf("%s\n", cudaGetErrorString(error));
-        std::exit(1);
-    }
-}
-
-void* zeroes(u64 bytes) {
-    void* memory = nullptr;
-    check(cudaMalloc(&memory, bytes));
-    check(cudaMemset(memory, 0, bytes));
-    return memory;
-}
 
 void launch(void (*kernel)(Work), u64 iterations) {
     work.iterations = iterations;
@@ -103,10 +83,9 @@ void printRegisters() {
 }  // namespace
 
 int main(int count, char** arguments) {
-    // A kernel that hangs would go on where the process that waits for this one is ended.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    endWithParent();
     if (count != 10) {
-        std::printf("arguments=%d must be 9\n", count - 1);
+        std::fprintf(stderr, "arguments=%d must be 9\n", count - 1);
         return 1;
     }
     const char* test = arguments[2];

@@ -339,14 +339,10 @@ public final class CasePlan {
      * list must be memory with no other use, so kernels without an allocator, and the allocator that wraps around,
      * can't do such a test. A heap can be kept full only if its use is known. An arena is a warp's and frees all of its
      * memory at once, so it does the paper's tests, in which one thread of a warp allocates and frees all that it has.
-     * A published allocator does the tests of its program.
      */
     private static boolean isPossible(final TestKind test, final boolean perWarp, final Contender contender) {
         if (contender.isArena()) {
             return perWarp && ARENA_TESTS.contains(test);
-        }
-        if (contender.isPeer()) {
-            return PeerRun.TESTS.contains(test);
         }
         return switch (test) {
             case OOM, FILL -> !(contender.isEmpty() || contender.overwrites());

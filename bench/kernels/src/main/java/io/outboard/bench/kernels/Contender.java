@@ -1,6 +1,5 @@
 package io.outboard.bench.kernels;
 
-import io.outboard.bench.kernels.programs.Store;
 import io.outboard.cuda.kernels.DeviceAllocator;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -44,9 +43,11 @@ public record Contender(String name, boolean coalesced, boolean linked) {
             ARENA,
             DeviceAllocator.BIT_MALLOC);
 
-    /** Published allocators, in programs that {@code bench/peers.sh} compiles from their authors' sources. */
-    private static final List<String> PEERS =
-            Store.peers().stream().map(Store::name).toList();
+    /**
+     * Published allocators that the paper measures, each with its name in the programs that {@code bench/peers.sh}
+     * compiles from their authors' sources.
+     */
+    private static final Map<String, String> PEERS = Map.of("ScatterAlloc", "mallocMC", "Halloc", "Halloc");
 
     /** The word in the names of resources that takes the place of an allocator's name. */
     private static final String ANY = "Linked";
@@ -76,8 +77,7 @@ public record Contender(String name, boolean coalesced, boolean linked) {
     }
 
     /**
-     * Returns the names of all contenders: that without an allocator, then the allocators, published ones where they
-     * were compiled.
+     * Returns the names of all contenders: that without an allocator, then the allocators; without {@link #peers}.
      *
      * @return names in the order of tables
      */
@@ -85,10 +85,20 @@ public record Contender(String name, boolean coalesced, boolean linked) {
         final List<String> names = new ArrayList<>(List.of(EMPTY));
         Arrays.stream(DeviceAllocator.values()).map(DeviceAllocator::paperName).forEach(names::add);
         VARIANTS.keySet().stream().sorted().forEach(names::add);
-        PEERS.stream()
-                .filter(peer -> Contender.class.getResource(new Contender(peer, false).resource()) != null)
-                .forEach(names::add);
         return names;
+    }
+
+    /**
+     * Returns published allocators, where they were compiled.
+     *
+     * @return contenders for which {@link #isPeer}
+     */
+    public static List<Contender> peers() {
+        return PEERS.keySet().stream()
+                .sorted()
+                .map(name -> new Contender(name, false))
+                .filter(peer -> Contender.class.getResource(peer.resource()) != null)
+                .toList();
     }
 
     /**
@@ -127,7 +137,7 @@ public record Contender(String name, boolean coalesced, boolean linked) {
 
     /** Returns whether there is a form to link kernels with. */
     boolean isLinkable() {
-        return !isEmpty() && !isPeer() && !VARIANTS.containsKey(name);
+        return !isEmpty() && !VARIANTS.containsKey(name);
     }
 
     /** Returns whether there is no allocator. */
@@ -141,7 +151,7 @@ public record Contender(String name, boolean coalesced, boolean linked) {
      * @return whether {@code bench/peers.sh} compiles it
      */
     public boolean isPeer() {
-        return PEERS.contains(name);
+        return PEERS.containsKey(name);
     }
 
     /** Returns whether the allocator hands out memory that is in use when there is no other, and so never fails. */
@@ -177,7 +187,7 @@ public record Contender(String name, boolean coalesced, boolean linked) {
     /** Returns the resource beside this class that holds the kernels as PTX, packed; for a peer, a program to run. */
     String resource() {
         if (isPeer()) {
-            return "kernels-" + name;
+            return "kernels-" + PEERS.get(name);
         }
         final String form = coalesced && !JOINING.contains(name) ? "-coalesced" : "";
         return "kernels-" + (linked ? ANY : name + form) + ".ptx.gz";

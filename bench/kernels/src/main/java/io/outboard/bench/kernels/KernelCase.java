@@ -94,8 +94,7 @@ public record KernelCase(
 
     /** Returns the same case with or without an aged heap; without one if ageing makes no difference. */
     KernelCase withAged(final boolean newAged) {
-        final boolean ages =
-                newAged && AGEABLE.contains(test) && contender.canFree() && !contender.isEmpty() && !contender.isPeer();
+        final boolean ages = newAged && AGEABLE.contains(test) && contender.canFree() && !contender.isEmpty();
         return new KernelCase(
                 contender, test, perWarp, threads, leastBytes, mostBytes, iterations, heapBytes, preSplit, runs, ages);
     }

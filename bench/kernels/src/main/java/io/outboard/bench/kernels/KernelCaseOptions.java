@@ -31,7 +31,6 @@ final class KernelCaseOptions {
                     "What to measure: BitMalloc, CMalloc, CFMalloc, CMMalloc, CFMMalloc, AtomicMalloc, AWMalloc, CudaMalloc,"
                             + " XMalloc; FDGMalloc, a warp's arena over CUDA's malloc, or WarpArena, the same over BitMalloc;"
                             + " DoubleCMalloc, DoubleCFMMalloc, lists with links both ways;"
-                            + " mallocMC and Halloc where bench/peers.sh made them, for ADF, ACD and P;"
                             + " or Empty, the kernels without any. Default: all.")
     private List<String> allocators = List.of();
 
@@ -216,7 +215,7 @@ final class KernelCaseOptions {
             if (!names.contains(name)) {
                 throw new WrongUseException("--allocator=" + name + " must be one of: " + String.join(", ", names));
             }
-            if (name.equals(Contender.EMPTY) || new Contender(name, false).isPeer()) {
+            if (name.equals(Contender.EMPTY)) {
                 contenders.add(new Contender(name, false));
             } else if (!new Contender(name, false).isLinkable()) {
                 coalescing.forEach(joins -> contenders.add(new Contender(name, joins)));

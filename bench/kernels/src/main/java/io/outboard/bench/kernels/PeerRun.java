@@ -3,21 +3,13 @@ package io.outboard.bench.kernels;
 import io.outboard.bench.cli.report.JsonLine;
 import io.outboard.bench.kernels.programs.RequestRuns;
 import io.outboard.bench.kernels.worker.PeerPrograms;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.LongStream;
-import java.util.stream.Stream;
 
 /**
  * The class measures one case of a published allocator, in a process of its own on a fresh heap: see {@code
- * peers/tests.cu}, which does the tests that {@link #TESTS} has. Confined to one thread.
+ * peers/tests.cu}, which has the tests of the paper's figures 3(a) to 3(d) and of table 1. Confined to one thread.
  */
 final class PeerRun {
-
-    /** The tests of the paper's figures 3(a) to 3(d), and of table 1. */
-    static final List<TestKind> TESTS = List.of(TestKind.ADF, TestKind.ACD, TestKind.P, TestKind.REGISTERS);
 
     /** What the program prints before times. */
     private static final List<String> COUNTS = List.of("nulls", "misaligned", "mismatches");
@@ -28,29 +20,29 @@ final class PeerRun {
      * Measures a case.
      *
      * @return one object
-     * @throws IllegalStateException if the program fails, with the last line that it printed
+     * @throws IllegalStateException if the program fails
      */
     static JsonLine measure(final KernelCase work, final int device) {
-        final List<String> arguments = Stream.of(
-                        LongStream.of(device).mapToObj(String::valueOf),
-                        Stream.of(work.test().name()),
-                        LongStream.of(
-                                        work.threads(),
-                                        work.stride(),
-                                        work.leastBytes(),
-                                        work.mostBytes(),
-                                        work.iterations(),
-                                        work.heapBytes(),
-                                        work.runs())
-                                .mapToObj(String::valueOf))
-                .flatMap(each -> each)
-                .toList();
-        return measured(work, PeerPrograms.file(work.resource()).toString(), arguments);
+        return measured(work, PeerPrograms.start(work.resource(), arguments(work, device)));
     }
 
-    /** Measures a case with a program, given by its file. */
-    static JsonLine measured(final KernelCase work, final String program, final List<String> arguments) {
-        final List<String> lines = printed(program, arguments);
+    /** Returns the program's arguments. */
+    static List<String> arguments(final KernelCase work, final int device) {
+        return List.of(
+                String.valueOf(device),
+                work.test().name(),
+                String.valueOf(work.threads()),
+                String.valueOf(work.stride()),
+                String.valueOf(work.leastBytes()),
+                String.valueOf(work.mostBytes()),
+                String.valueOf(work.iterations()),
+                String.valueOf(work.heapBytes()),
+                String.valueOf(work.runs()));
+    }
+
+    /** Returns what the process measures. */
+    static JsonLine measured(final KernelCase work, final Process process) {
+        final List<String> lines = printed(process);
         final JsonLine json = work.json().put("status", "ok");
         if (work.test() == TestKind.REGISTERS) {
             return json.put("registers", Long.parseLong(lines.get(0)))
@@ -69,24 +61,17 @@ final class PeerRun {
         return json;
     }
 
-    private static List<String> printed(final String program, final List<String> arguments) {
-        final List<String> command = new ArrayList<>(List.of(program));
-        command.addAll(arguments);
+    private static List<String> printed(final Process process) {
         try {
-            final Process process =
-                    new ProcessBuilder(command).redirectErrorStream(true).start();
             final List<String> lines = process.inputReader().lines().toList();
             final int code = process.waitFor();
             if (code != 0) {
-                throw new IllegalStateException("the peer's program ended with exit code " + code
-                        + (lines.isEmpty() ? "" : ": " + lines.get(lines.size() - 1)));
+                throw new IllegalStateException("the program's exit code is " + code);
             }
             return lines;
-        } catch (final IOException e) {
-            throw new UncheckedIOException(e);
         } catch (final InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while the peer's program ran", e);
+            throw new IllegalStateException("interrupted while the program ran", e);
         }
     }
 }

@@ -47,12 +47,13 @@ public final class VinklerPaper implements Paper {
 
     @Override
     public List<String> measure(final PaperRun run) throws IOException, InterruptedException {
-        final List<Contender> contenders = Contender.names().stream()
+        final Stream<Contender> ours = Contender.names().stream()
                 .filter(name -> !OTHERS.contains(name))
-                .flatMap(name -> name.equals(Contender.EMPTY) || new Contender(name, false).isPeer()
+                .flatMap(name -> name.equals(Contender.EMPTY)
                         ? Stream.of(new Contender(name, false))
-                        : Stream.of(new Contender(name, false), new Contender(name, true)))
-                .toList();
+                        : Stream.of(new Contender(name, false), new Contender(name, true)));
+        final List<Contender> contenders =
+                Stream.concat(ours, Contender.peers().stream()).toList();
         return PaperCases.run(run, CasePlan.figures(contenders, RUNS), cases(run.whole()));
     }
 

@@ -6,39 +6,43 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.util.Map;
+import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
 /**
- * The class makes files, which can be run, of the programs that {@code bench/peers.sh} compiled, which are resources.
- * Safe for any number of threads.
+ * The class starts the programs that {@code bench/peers.sh} compiled, which are resources. Safe for any number of
+ * threads.
  */
 public final class PeerPrograms {
-
-    private static final Map<String, Path> FILES = new ConcurrentHashMap<>();
 
     private PeerPrograms() {}
 
     /**
-     * Returns a file with a program, which is deleted when the JVM ends.
+     * Starts a program, whose errors are printed where ours are.
      *
      * @param resource its absolute name; there must be such a resource
-     * @return the file
+     * @param arguments of the program
+     * @return the process
+     * @throws UncheckedIOException if there is no room for the program, or it can't be started
      */
-    public static Path file(final String resource) {
-        return FILES.computeIfAbsent(resource, PeerPrograms::extracted);
-    }
-
-    private static Path extracted(final String resource) {
+    public static Process start(final String resource, final List<String> arguments) {
         try (InputStream from = PeerPrograms.class.getResourceAsStream(resource)) {
             final Path copy = Files.createTempFile("outboard", resource.replaceFirst(".*/", ""));
-            copy.toFile().deleteOnExit();
-            Files.copy(Objects.requireNonNull(from, resource), copy, StandardCopyOption.REPLACE_EXISTING);
-            if (!copy.toFile().setExecutable(true)) {
-                throw new IOException(copy + " can't be made executable");
+            try {
+                Files.copy(Objects.requireNonNull(from, resource), copy, StandardCopyOption.REPLACE_EXISTING);
+                if (!copy.toFile().setExecutable(true)) {
+                    throw new IOException(copy + " can't be made executable");
+                }
+                final List<String> command = Stream.concat(Stream.of(copy.toString()), arguments.stream())
+                        .toList();
+                return new ProcessBuilder(command)
+                        .redirectError(ProcessBuilder.Redirect.INHERIT)
+                        .start();
+            } finally {
+                // A program runs on without its file.
+                Files.delete(copy);
             }
-            return copy;
         } catch (final IOException e) {
             throw new UncheckedIOException(e);
         }

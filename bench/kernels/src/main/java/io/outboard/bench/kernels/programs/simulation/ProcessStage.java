@@ -5,7 +5,6 @@ import io.outboard.bench.kernels.programs.Storage;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -24,22 +23,15 @@ final class ProcessStage implements TimedStage {
     private final BufferedReader answers;
 
     /**
-     * Starts the process.
+     * Makes a stage.
      *
-     * @param command with its arguments
+     * @param process the stage's program, just started
      * @param heapBytes of what objects live in
      * @param limitSeconds until the process is ended
      */
-    ProcessStage(
-            final List<String> command, final List<ObjectType> types, final long heapBytes, final int limitSeconds) {
+    ProcessStage(final Process process, final List<ObjectType> types, final long heapBytes, final int limitSeconds) {
         this.types = List.copyOf(types);
-        try {
-            process = new ProcessBuilder(command)
-                    .redirectError(ProcessBuilder.Redirect.INHERIT)
-                    .start();
-        } catch (final IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        this.process = process;
         CompletableFuture.delayedExecutor(limitSeconds, TimeUnit.SECONDS).execute(process::destroyForcibly);
         commands = process.outputWriter();
         answers = process.inputReader();

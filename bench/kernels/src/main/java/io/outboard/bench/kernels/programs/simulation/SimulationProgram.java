@@ -311,8 +311,8 @@ public final class SimulationProgram implements Program {
             final ProgramCase work, final Simulation.Size size, final long heapBytes, final BenchDevice device) {
         final List<ObjectType> types = simulation.types(size);
         if (work.store().isPeer()) {
-            final String program = PeerPrograms.file(work.resource()).toString();
-            return new ProcessStage(List.of(program, String.valueOf(device.number())), types, heapBytes, PEER_SECONDS);
+            final Process process = PeerPrograms.start(work.resource(), List.of(String.valueOf(device.number())));
+            return new ProcessStage(process, types, heapBytes, PEER_SECONDS);
         }
         final KernelModule module = module(work.store());
         return new DeviceStage(device, module, Storage.of(device, work.store(), types, heapBytes), types);

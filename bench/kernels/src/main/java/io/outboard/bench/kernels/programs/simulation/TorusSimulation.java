@@ -3,7 +3,7 @@ package io.outboard.bench.kernels.programs.simulation;
 import io.outboard.bench.kernels.programs.Png;
 import java.util.List;
 
-/** A simulation in whose places, in rows whose sides meet, there is a cell each ({@code torus.cuh}). */
+/** A simulation on a torus of cells, one at each place ({@code torus.cuh}). */
 abstract class TorusSimulation implements Simulation {
 
     /** The first word of a simulation's own. */
@@ -19,7 +19,7 @@ abstract class TorusSimulation implements Simulation {
         return (long) size.number() * size.number();
     }
 
-    /** Returns how dark a place of the picture is. */
+    /** Returns the shade of a place of the picture; 0 is black. */
     abstract byte shade(int seen);
 
     @Override

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.outboard.bench.kernels.programs.ObjectType;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -56,6 +57,13 @@ final class HostStage {
         } catch (final IOException e) {
             assumeTrue(false, "skipped, needs g++: " + e.getMessage());
         }
-        return new ProcessStage(List.of(program.toString()), types, heapBytes, LIMIT_SECONDS);
+        try {
+            final Process stage = new ProcessBuilder(program.toString())
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start();
+            return new ProcessStage(stage, types, heapBytes, LIMIT_SECONDS);
+        } catch (final IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }
