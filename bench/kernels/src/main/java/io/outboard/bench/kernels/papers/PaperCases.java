@@ -5,6 +5,7 @@ import io.outboard.bench.kernels.CaseResults;
 import io.outboard.bench.kernels.Contender;
 import io.outboard.bench.kernels.KernelCase;
 import io.outboard.bench.kernels.programs.ProgramCase;
+import io.outboard.bench.kernels.programs.Store;
 import io.outboard.bench.kernels.report.KernelResult;
 import io.outboard.bench.kernels.report.KernelsSection;
 import io.outboard.bench.kernels.report.programs.ProgramResult;
@@ -56,6 +57,7 @@ final class PaperCases {
         }
         final List<ProgramResult> results = IntStream.range(0, programs.size())
                 .mapToObj(i -> ProgramResult.parse(ProgramsSection.FILE_NAME, i + 1, programs.get(i)))
+                .filter(result -> !new Store(result.store()).isPeer())
                 .toList();
         for (final ProgramResult result : results) {
             final String what = result.store() + ", " + result.program() + " " + result.size() + ": ";

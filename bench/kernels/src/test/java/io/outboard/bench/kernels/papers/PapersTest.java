@@ -320,6 +320,7 @@ class PapersTest {
                 kernels.get(1).replace("\"status\":\"ok\"", "\"status\":\"hang\",\"message\":\"not done after 20 s\""));
         // Others' code may fail: that is a result.
         kernels.add(kernels.get(3).replace("CMalloc", "Halloc"));
+        programs.add(run("life", "mallocMC", "8", "TIME", "crash", ""));
         programs.add(run("wator", "ObjectHeap", "8", "LONG", "ok", ",\"steps\":9,\"checksum\":1"));
         programs.add(run("wator", "BitMalloc", "8", "LONG", "ok", ",\"steps\":9,\"checksum\":2"));
 
