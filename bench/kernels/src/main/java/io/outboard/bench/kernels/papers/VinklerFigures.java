@@ -40,8 +40,8 @@ final class VinklerFigures {
     private static final String ONE_A_WARP =
             "One thread of each warp allocates. The paper's figure has no numbers in its text (GTX TITAN Black).";
     private static final String PUBLISHED =
-            " ScatterAlloc, in the form of mallocMC, and Halloc have lines where bench/peers.sh compiled them. Dots: others' code in another"
-                    + " harness, on an H200, with heaps of 2 GiB, in the cases that it ran.";
+            " ScatterAlloc, in the form of mallocMC, and Halloc have lines where bench/peers.sh compiled them."
+                    + " Dots: others' code in another harness, on an H200, with heaps of 2 GiB, in the cases that it ran.";
 
     private VinklerFigures() {}
 

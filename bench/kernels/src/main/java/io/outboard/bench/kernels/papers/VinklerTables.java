@@ -206,7 +206,10 @@ final class VinklerTables {
         return table;
     }
 
-    /** Returns the median of the times of one allocator over those of another, in the points of figure 3 that both serve. */
+    /**
+     * Returns the median of the times of one allocator over those of another, in the points of figure 3 that both
+     * serve.
+     */
     private static double ratio(
             final List<KernelResult> dividends,
             final String dividend,
