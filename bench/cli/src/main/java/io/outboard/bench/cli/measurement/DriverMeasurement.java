@@ -62,6 +62,8 @@ public final class DriverMeasurement {
      * @throws IllegalStateException if a call fails for another reason than a lack of memory
      */
     public Measurement run(final String device) {
+        // The first sample is from before the warm-up: a pool keeps what it had of the device then.
+        sample(0, 0);
         replay(WARM_OPERATIONS, new Latencies(clockNs), new Latencies(clockNs));
         final Latencies allocate = new Latencies(clockNs);
         final Latencies free = new Latencies(clockNs);
@@ -102,8 +104,7 @@ public final class DriverMeasurement {
         long ns = 0;
         long liveBytes = 0;
         failures = 0;
-        samples = 0;
-        sample(0, 0);
+        samples = 1;
         for (int i = 0; i < end; i++) {
             final int slot = Trace.slot(operations[i]);
             final long bytes = Trace.bytes(operations[i]);

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param extentBytes distance from the region's start to the end of the last block in use; null where there is no
  *     region
  * @param regionBytes size of the region; null where there is none
- * @param deviceUsedBytes what the device itself reports as in use; null without a device
+ * @param deviceUsedBytes what the device itself reports as in use, by all processes; null without a device. A driver's
+ *     allocator has had nothing of it at the first sample.
  */
 public record MemorySample(
         long operation,

@@ -8,6 +8,7 @@ import io.outboard.bench.cli.common.Progress;
 import io.outboard.bench.cli.device.DriverAllocator;
 import io.outboard.bench.cli.trace.Profiles;
 import io.outboard.bench.cli.trace.Trace;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** These tests check the driver's side of a comparison, on a driver that needs no GPU. */
@@ -49,6 +50,22 @@ class DriverMeasurementTest {
         }
     }
 
+    /** A pool that keeps what is freed had all it needed since the warm-up, and so seemed to have nothing. */
+    @Test
+    void shouldSampleFirstWhatWasInUseBeforeTheWarmUp() {
+        final FakeDriver keeping = new FakeDriver(Long.MAX_VALUE, OUT_OF_MEMORY) {
+            @Override
+            public long usedBytes() {
+                return peakLiveBytes;
+            }
+        };
+
+        final List<MemorySample> memory = measure(keeping).memory();
+
+        assertEquals(new MemorySample(0, 0, null, null, 0L), memory.get(0));
+        assertTrue(memory.get(1).deviceUsedBytes() > trace.peakLiveBytes() / 2);
+    }
+
     @Test
     void shouldCountAllocationsThatFoundNoMemoryAndLeaveOutTheirFrees() {
         final FakeDriver driver = new FakeDriver(trace.peakLiveBytes() / 2, OUT_OF_MEMORY);
@@ -77,13 +94,13 @@ class DriverMeasurementTest {
     }
 
     /** This driver has slots and a limit of live bytes, beyond which every allocation fails with one code. */
-    private final class FakeDriver implements DriverAllocator {
+    private class FakeDriver implements DriverAllocator {
 
         private final long[] sizes = new long[trace.slots()];
         private final long limitBytes;
         private final int codeBeyond;
         private long liveBytes;
-        private long peakLiveBytes;
+        long peakLiveBytes;
 
         FakeDriver(final long limitBytes, final int codeBeyond) {
             this.limitBytes = limitBytes;
