@@ -102,7 +102,7 @@ public final class SpringerPaper implements Paper {
                         "springer/claim-soa",
                         "\"All applications except for sugarscape benefit from SOA\": time of the baseline in AOS over SOA",
                         true,
-                        "Baselines are there for programs that make no objects later.",
+                        "Arrays have room for as many objects as there can be.",
                         null,
                         SpringerPaper::soa));
     }
