@@ -15,8 +15,10 @@ import io.outboard.cuda.kernels.internal.TextResource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -35,8 +37,14 @@ public final class SimulationProgram implements Program {
     private static final int PRECISION = 64;
 
     private static final long LEAST_HEAP = 64 << 10;
-    /** A peer may hang when memory is used up. */
-    private static final int PEER_SECONDS = 60;
+    /**
+     * A peer may hang when memory is used up, and does so in half of the steps of a search for the largest problem; a run
+     * that comes to an end takes a second.
+     */
+    private static final int PEER_SECONDS = 10;
+
+    /** The driver compiles a peer's kernels when they are first started, and keeps what it has compiled. */
+    private static final int FIRST_PEER_SECONDS = 60;
 
     private final Simulation simulation;
     /**
@@ -46,6 +54,9 @@ public final class SimulationProgram implements Program {
     private final Map<String, KernelModule> modules = new HashMap<>();
 
     private final Map<String, Simulation.Reference> references = new HashMap<>();
+
+    /** The programs of peers that were started. */
+    private final Set<String> peers = new HashSet<>();
 
     public SimulationProgram(final Simulation simulation) {
         this.simulation = simulation;
@@ -311,8 +322,9 @@ public final class SimulationProgram implements Program {
             final ProgramCase work, final Simulation.Size size, final long heapBytes, final BenchDevice device) {
         final List<ObjectType> types = simulation.types(size);
         if (work.store().isPeer()) {
+            final int seconds = peers.add(work.resource()) ? FIRST_PEER_SECONDS : PEER_SECONDS;
             final Process process = PeerPrograms.start(work.resource(), List.of(String.valueOf(device.number())));
-            return new ProcessStage(process, types, heapBytes, PEER_SECONDS);
+            return new ProcessStage(process, types, heapBytes, seconds);
         }
         final KernelModule module = module(work.store());
         return new DeviceStage(device, module, Storage.of(device, work.store(), types, heapBytes), types);
