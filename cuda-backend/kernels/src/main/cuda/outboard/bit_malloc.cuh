@@ -1,5 +1,5 @@
 // BitMalloc: free memory in bitmaps on three levels, outside of what is handed out (bit_levels.cuh). The one to take, unless
-// another is known to suit. Ours, after the hierarchical bitmaps of Springer 2019, section 4, and the requests of a warp
+// another is known to suit. Ours, after the hierarchical bitmaps of Springer 2019, section 3, and the requests of a warp
 // served by one claim of Huang et al. 2013, section 5.1: one thread that comes alone is a group of one.
 //
 // malloc   1. The units that the warp's threads want are added up, and one thread claims as many in a row: of its slot's
