@@ -1,7 +1,6 @@
 package io.outboard.core;
 
 import java.math.BigDecimal;
-import java.math.RoundingMode;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -19,8 +18,12 @@ public final class ByteSize {
     public static final long MOST_BYTES = 1L << 62;
 
     private static final String UNITS = "KMGTPE";
-    private static final Pattern FORM =
-            Pattern.compile("([0-9]{1,19}(?:\\.[0-9]{1,6})?)\\s*(?:([kmgtpe])(?:i?b)?|b)?", Pattern.CASE_INSENSITIVE);
+
+    /**
+     * The form of sizes. It isn't compiled, since messages of errors need this class, and may be made where a stack ends:
+     * a class that has nothing to initialise can't be lost by that.
+     */
+    private static final String FORM = "(?i)([0-9]{1,19}(?:\\.[0-9]{1,6})?)\\s*(?:([kmgtpe])(?:i?b)?|b)?";
 
     private ByteSize() {}
 
@@ -34,7 +37,7 @@ public final class ByteSize {
      * @throws IllegalArgumentException if the text isn't a size, or a larger one
      */
     public static long parse(final String argument, final String text) {
-        final Matcher form = FORM.matcher(text.strip());
+        final Matcher form = Pattern.compile(FORM).matcher(text.strip());
         if (form.matches()) {
             final int unit =
                     form.group(2) == null ? 0 : UNITS.indexOf(form.group(2).toUpperCase(Locale.ROOT)) + 1;
@@ -58,9 +61,14 @@ public final class ByteSize {
             return bytes + (bytes == 1 ? " byte" : " bytes");
         }
         final int unit = unitOf(bytes);
-        // Rounding may yield 1024, which is 1 of the next unit.
-        final BigDecimal rounded = in(unit, bytes);
-        return rounded.intValue() == 1024 ? plain(in(unit + 1, bytes), unit + 1) : plain(rounded, unit);
+        final long hundredths = hundredths(bytes, 10 * unit);
+        if (hundredths == 102_400) {
+            // Rounding yields 1024, which is 1 of the next unit.
+            return text(bytesOf(unit + 1));
+        }
+        final String digits = Long.toString(100 + hundredths % 100);
+        final String fraction = digits.substring(1, hundredths % 10 == 0 ? 2 : 3);
+        return hundredths / 100 + (hundredths % 100 == 0 ? "" : "." + fraction) + UNITS.charAt(unit - 1) + "iB";
     }
 
     /**
@@ -84,11 +92,14 @@ public final class ByteSize {
         return 1L << (10 * unit);
     }
 
-    private static BigDecimal in(final int unit, final long bytes) {
-        return BigDecimal.valueOf(bytes).divide(BigDecimal.valueOf(bytesOf(unit)), 2, RoundingMode.HALF_UP);
-    }
-
-    private static String plain(final BigDecimal count, final int unit) {
-        return count.stripTrailingZeros().toPlainString() + UNITS.charAt(unit - 1) + "iB";
+    /** Divides by 2^log2, as people do on paper: {@link BigDecimal} has much to initialise. */
+    private static long hundredths(final long bytes, final int log2) {
+        long quotient = bytes >>> log2;
+        long rest = bytes;
+        for (int digit = 0; digit < 2; digit++) {
+            rest = (rest & (1L << log2) - 1) * 10;
+            quotient = 10 * quotient + (rest >>> log2);
+        }
+        return quotient + (rest >>> (log2 - 1) & 1);
     }
 }

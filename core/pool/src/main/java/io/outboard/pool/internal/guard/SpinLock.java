@@ -102,11 +102,7 @@ public class SpinLock {
                 throw new IllegalStateException(because.getMessage());
             }
             throw new IllegalStateException(
-                    // At the end of a stack, the class that joins strings would be spoilt for the whole program.
-                    "the pool is broken: "
-                            .concat(String.valueOf(because))
-                            .concat(" came while it changed its tables; close it"),
-                    because);
+                    "the pool is broken: " + because + " came while it changed its tables; close it", because);
         }
     }
 
