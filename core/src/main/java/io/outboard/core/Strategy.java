@@ -17,6 +17,10 @@ package io.outboard.core;
  * <p>Thread-safety: confined to one thread. Garbage: none after construction, except what tables leave behind that grow
  * because {@link StrategyOptions#firstBlocks} says so. Cost: stated by each strategy. When nothing fits, a strategy
  * returns {@link #NO_SPACE}, and throws no exception.
+ *
+ * <p>A {@link StackOverflowError} may leave half of a change behind: a strategy that threw one must not be used again,
+ * since its blocks may overlap then, and its calls throw anything. Other strategies are as good as ever, new ones of
+ * the same kind, too. A pool that meets such an error refuses all further calls.
  */
 public interface Strategy {
 

@@ -4,9 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -99,6 +103,92 @@ public abstract class StrategyProviderContractTest {
                 }
             }
             assertEquals(Long.MAX_VALUE, provider.regionBytesFor(Long.MAX_VALUE, 1, options));
+        }
+    }
+
+    /**
+     * A class whose first use ends a thread's stack is lost to the whole program. So calls, and messages of refused
+     * ones, must need no class that has anything to initialise, neither of ours nor of the JDK's.
+     */
+    @Test
+    void shouldMakeStrategiesThatWorkAfterCallsOfOthersEndedAStack() throws IOException, InterruptedException {
+        final Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:MaxJavaStackTraceDepth=8",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        StackEnds.class.getName())
+                .redirectErrorStream(true)
+                .start();
+        final String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+        assertEquals(0, process.waitFor(), output);
+        assertTrue(
+                output.matches("(address=0x\\w+ must be the start of a block in use: "
+                        + "it lies 1 bytes inside the block \\[0x\\w+, .+] in use\n){"
+                        + providers().count() + "}"),
+                output);
+    }
+
+    /**
+     * This program calls strategies of each kind wherever a stack is about to end. In the end it prints what a new
+     * strategy says to a wrong address.
+     */
+    static final class StackEnds {
+
+        private static final Region REGION = new Region(1 << 20, 1 << 20);
+
+        /** The least frames under which there is room for all calls, even if each frame is as small as a compiled one. */
+        private static final int MOST_FRAMES = 300;
+
+        private StackEnds() {}
+
+        public static void main(final String... args) throws InterruptedException {
+            // Loading and linking, here by a request for methods, take more stack than initialising does. A program
+            // that has done the one may lack the stack for the other.
+            for (final Class<?> type : List.of(
+                    ByteSize.class,
+                    InvalidAddressException.class,
+                    InvalidAddressException.class.getDeclaredClasses()[0])) {
+                type.getDeclaredMethods();
+            }
+            for (final StrategyProvider provider : Strategies.all()) {
+                final Strategy[] strategies = Stream.generate(() -> create(provider))
+                        .limit(MOST_FRAMES)
+                        .toArray(Strategy[]::new);
+                final Thread deep = new Thread(null, () -> descend(strategies), "deep", 256 << 10);
+                deep.start();
+                deep.join();
+                final Strategy strategy = create(provider);
+                try {
+                    strategy.free(strategy.allocate(2 * GRANULE) + 1);
+                } catch (final InvalidAddressException e) {
+                    System.out.println(e.getMessage());
+                }
+            }
+        }
+
+        private static Strategy create(final StrategyProvider provider) {
+            return provider.create(REGION, new StrategyOptions(GRANULE, 64));
+        }
+
+        /** Calls another strategy at each depth, since one that ended a stack must not be used again. */
+        @SuppressWarnings("InfiniteRecursion") // The stack ends.
+        private static int descend(final Strategy[] strategies) {
+            int below;
+            try {
+                below = descend(strategies) + 1;
+            } catch (final StackOverflowError e) {
+                below = 0;
+            }
+            if (below < strategies.length) {
+                try {
+                    strategies[below].free(strategies[below].allocate(2 * GRANULE) + 1);
+                } catch (final StackOverflowError | InvalidAddressException e) {
+                    // One or the other comes; anything else ends the thread with a message.
+                }
+            }
+            return below;
         }
     }
 }
