@@ -5,7 +5,6 @@ import io.outboard.core.BlockVisitor;
 import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.spi.AbstractStrategy;
-import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,9 +46,11 @@ import org.jspecify.annotations.Nullable;
  * which has no bound but the region: stretches in use cost a word for 64 nodes of 512 granules and more, however small
  * the blocks; where free blocks that are too small lie everywhere, every word is read once, or one for 64 nodes if the
  * request is large. Host memory: 1.57 % of the region with granules of 8 bytes, 0.05 % with 256, whatever lives in it,
- * and half of that again from the first block on that is retired; {@link StrategyOptions#maxBlocks} means nothing here,
- * and no {@link BlockTableFullException} is thrown. When nothing fits, the strategy returns {@link #NO_SPACE}, and only
- * then: whatever fits between blocks in use is granted.
+ * and half of that again from the first block on that is retired. Of a region of 2^30 granules and more, that is the
+ * most: the strategy starts with 3 MiB, and takes 64 KiB when a block first begins or ends among 2^19 granules, where it
+ * throws {@link OutOfMemoryError} if the JVM has no more, and nothing changes. {@link StrategyOptions#maxBlocks} means
+ * nothing here, and no {@link BlockTableFullException} is thrown. When nothing fits, the strategy returns {@link
+ * #NO_SPACE}, and only then: whatever fits between blocks in use is granted.
  */
 public final class BitmaskStrategy extends AbstractStrategy {
 
@@ -57,7 +58,6 @@ public final class BitmaskStrategy extends AbstractStrategy {
     static final int SMALLEST_BLOCK = 2;
 
     private final BoundaryBitmap boundaries;
-    private final LongFunction<BoundaryBitmap> bitmaps;
 
     /** Bit i is set if the block in use that starts at boundary 2 i or 2 i + 1 is retired; null until one is. */
     private @Nullable BoundaryBitmap retiredStarts;
@@ -75,21 +75,12 @@ public final class BitmaskStrategy extends AbstractStrategy {
      * @throws IllegalArgumentException if the region is outside of these bounds
      */
     public BitmaskStrategy(final Region region, final StrategyOptions options) {
-        this(region, options, BoundaryBitmap::new);
-    }
-
-    /**
-     * Makes a strategy with bitmaps from a test, which can't afford one for every huge region: a bitmap may hold
-     * anything.
-     */
-    BitmaskStrategy(final Region region, final StrategyOptions options, final LongFunction<BoundaryBitmap> bitmaps) {
         super(region, options);
         if (granules() < SMALLEST_BLOCK) {
             throw new IllegalArgumentException("region=" + region + " must have at least 2 granules of "
                     + options.granuleBytes() + " bytes: choose a smaller granule");
         }
-        this.bitmaps = bitmaps;
-        boundaries = bitmaps.apply(granules() + 1);
+        boundaries = BoundaryBitmap.of(granules() + 1);
         boundaries.setRange(0, granules() + 1);
     }
 
@@ -144,8 +135,8 @@ public final class BitmaskStrategy extends AbstractStrategy {
         if (start == BoundaryBitmap.NONE) {
             return NO_SPACE;
         }
+        boundaries.clearRange(start + 1, start + size);
         rover = start + size;
-        boundaries.clearRange(start + 1, rover);
         liveBlocks++;
         return start;
     }
@@ -202,7 +193,7 @@ public final class BitmaskStrategy extends AbstractStrategy {
         BoundaryBitmap starts = retiredStarts;
         if (starts == null) {
             // A block has two granules at least, so none starts at the last one.
-            starts = bitmaps.apply(granules() >>> 1);
+            starts = BoundaryBitmap.of(granules() >>> 1);
             retiredStarts = starts;
         }
         return starts;

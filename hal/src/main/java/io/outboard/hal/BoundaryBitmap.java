@@ -33,7 +33,7 @@ import java.util.Arrays;
  * <p>Confined to one thread. Changing a range writes at most two nodes and the summaries over the others; the next or
  * previous one or zero is found in a few words of each level. {@link RunSearch} says what a run costs. No garbage.
  */
-final class BoundaryBitmap {
+class BoundaryBitmap {
 
     /** The value that stands for no bit. */
     static final long NONE = -1;
@@ -49,22 +49,38 @@ final class BoundaryBitmap {
     static final int NODE_BITS = 1 << NODE_LOG2;
     static final int NODE_WORDS = NODE_BITS / Long.SIZE;
 
+    /** The most bits that are made at once, of 128 MiB. */
+    private static final long MOST_AT_ONCE = 1L << 30;
+
     private final long length;
-    final long[] bits;
+
+    /** The words of all nodes, or of none if a subclass has them. */
+    private final long[] bits;
+
     final BitSummary ones;
     final BitSummary zeros;
     final BitSummary pairs;
     private final RunSearch runs;
 
     /**
-     * Makes bits that are all 0.
+     * Makes bits that are all 0, and takes little memory for many.
      *
      * @param length how many, from 1 to 2^32
      */
+    static BoundaryBitmap of(final long length) {
+        return length > MOST_AT_ONCE ? new PagedBitmap(length, PagedBitmap.PAGE_WORDS) : new BoundaryBitmap(length);
+    }
+
+    /** Makes bits that are all 0, and all their words at once. */
     BoundaryBitmap(final long length) {
+        this(length, wordsFor(length));
+    }
+
+    /** Makes bits that are all 0, with words for so many of them. */
+    BoundaryBitmap(final long length, final int words) {
         this.length = length;
         final int nodes = (int) (length >>> NODE_LOG2) + 1;
-        bits = new long[nodes * NODE_WORDS];
+        bits = new long[words];
         ones = new BitSummary(nodes);
         zeros = new BitSummary(nodes);
         pairs = new BitSummary(nodes);
@@ -79,6 +95,25 @@ final class BoundaryBitmap {
     long hostBytes() {
         return (long) Long.BYTES * bits.length + 3 * ones.hostBytes();
     }
+
+    // Where words are, but for a subclass
+
+    /** Gets a word of a node that holds both values; the words of others may be missing. */
+    long word(final int word) {
+        return bits[word];
+    }
+
+    /** Gets the array that a word is in, at {@link #indexOf}, with all words of its node. */
+    long[] arrayOf(final int word) {
+        return bits;
+    }
+
+    int indexOf(final int word) {
+        return word;
+    }
+
+    /** Prepares for a change of a range that begins or ends at a bit. Nothing has changed if this throws an error. */
+    void prepare(final long end) {}
 
     // Changes
 
@@ -107,6 +142,8 @@ final class BoundaryBitmap {
             final long value, final long from, final long to, final BitSummary same, final BitSummary other) {
         final int first = (int) (from >>> NODE_LOG2);
         final int last = (int) ((to - 1) >>> NODE_LOG2);
+        prepare(from);
+        prepare(to);
         // Nodes in between hold no other bit any more.
         int firstWithout = first;
         int lastWithout = last;
@@ -150,12 +187,12 @@ final class BoundaryBitmap {
         }
         final int last = node * NODE_WORDS + NODE_WORDS - 1;
         for (int word = last - NODE_WORDS + 1; word < last; word++) {
-            if ((bits[word] & ((bits[word] >>> 1) | (bits[word + 1] << (Long.SIZE - 1)))) != 0) {
+            if ((word(word) & ((word(word) >>> 1) | (word(word + 1) << (Long.SIZE - 1)))) != 0) {
                 return true;
             }
         }
         // The last node ends with a zero, so a node whose last bit is a one has another behind it.
-        return (bits[last] & (bits[last] >>> 1)) != 0 || (bits[last] < 0 && get(firstBit(node + 1)));
+        return (word(last) & (word(last) >>> 1)) != 0 || (word(last) < 0 && get(firstBit(node + 1)));
     }
 
     /** Changes a range within one node, but not the summaries. Answers 1 if the node holds other bits then, else 0. */
@@ -169,36 +206,37 @@ final class BoundaryBitmap {
         if (to - from == NODE_BITS || !other.holds(node)) {
             return 0;
         }
-        final int nodeStart = node * NODE_WORDS;
+        final long[] words = arrayOf(node * NODE_WORDS);
+        final int nodeStart = indexOf(node * NODE_WORDS);
         if (!same.holds(node)) {
-            Arrays.fill(bits, nodeStart, nodeStart + NODE_WORDS, ~value);
+            Arrays.fill(words, nodeStart, nodeStart + NODE_WORDS, ~value);
         }
-        final int first = (int) (from >>> WORD_LOG2);
-        final int last = (int) ((to - 1) >>> WORD_LOG2);
+        final int first = indexOf((int) (from >>> WORD_LOG2));
+        final int last = indexOf((int) ((to - 1) >>> WORD_LOG2));
         final long firstMask = ONES << from;
         final long lastMask = ONES >>> -to;
         if (first == last) {
-            changeInWord(value, first, firstMask & lastMask);
+            changeInWord(value, words, first, firstMask & lastMask);
         } else {
-            changeInWord(value, first, firstMask);
+            changeInWord(value, words, first, firstMask);
             for (int word = first + 1; word < last; word++) {
-                bits[word] = value;
+                words[word] = value;
             }
-            changeInWord(value, last, lastMask);
+            changeInWord(value, words, last, lastMask);
         }
-        if (bits[first] != value || bits[last] != value) {
+        if (words[first] != value || words[last] != value) {
             return 1;
         }
         for (int word = nodeStart; word < nodeStart + NODE_WORDS; word++) {
-            if (bits[word] != value) {
+            if (words[word] != value) {
                 return 1;
             }
         }
         return 0;
     }
 
-    private void changeInWord(final long value, final int word, final long mask) {
-        bits[word] = (bits[word] & ~mask) | (value & mask);
+    private static void changeInWord(final long value, final long[] words, final int word, final long mask) {
+        words[word] = (words[word] & ~mask) | (value & mask);
     }
 
     // Single bits
@@ -209,7 +247,7 @@ final class BoundaryBitmap {
         if (!zeros.holds(node)) {
             return true;
         }
-        return ones.holds(node) && (bits[(int) (index >>> WORD_LOG2)] & (1L << index)) != 0;
+        return ones.holds(node) && (word((int) (index >>> WORD_LOG2)) & (1L << index)) != 0;
     }
 
     /** Finds the first one from {@code from}, at most {@code length}, upwards; {@code length} if there is none. */
@@ -229,7 +267,7 @@ final class BoundaryBitmap {
                 return from;
             }
             final int word = (int) (from >>> WORD_LOG2);
-            final long found = (bits[word] ^ ~value) & (ONES << from);
+            final long found = (word(word) ^ ~value) & (ONES << from);
             if (found != 0) {
                 return firstBitOfWord(word) + Long.numberOfTrailingZeros(found);
             }
@@ -251,14 +289,14 @@ final class BoundaryBitmap {
     }
 
     private long firstInWord(final long value, final int word) {
-        return firstBitOfWord(word) + Long.numberOfTrailingZeros(bits[word] ^ ~value);
+        return firstBitOfWord(word) + Long.numberOfTrailingZeros(word(word) ^ ~value);
     }
 
     /** Bit i is 1 if word i of a node holds a bit of a value: which is the first can't be foreseen, so no branch. */
     private int wordsThatHold(final long value, final int node) {
         int words = 0;
         for (int word = NODE_WORDS - 1; word >= 0; word--) {
-            final long found = bits[node * NODE_WORDS + word] ^ ~value;
+            final long found = word(node * NODE_WORDS + word) ^ ~value;
             words = 2 * words + (int) ((found | -found) >>> (Long.SIZE - 1));
         }
         return words;
@@ -273,9 +311,9 @@ final class BoundaryBitmap {
             }
             int word = (int) (from >>> WORD_LOG2);
             final int first = node * NODE_WORDS;
-            long found = ~bits[word] & (ONES >>> ~from);
+            long found = ~word(word) & (ONES >>> ~from);
             while (found == 0 && word > first) {
-                found = ~bits[--word];
+                found = ~word(--word);
             }
             if (found != 0) {
                 return firstBitOfWord(word) + BitSummary.lastBitOf(found);
@@ -289,10 +327,10 @@ final class BoundaryBitmap {
         if (!ones.holds(preceding)) {
             return firstBit(preceding + 1) - 1;
         }
-        while (bits[word] == ONES) {
+        while (word(word) == ONES) {
             word--;
         }
-        return firstBitOfWord(word) + BitSummary.lastBitOf(~bits[word]);
+        return firstBitOfWord(word) + BitSummary.lastBitOf(~word(word));
     }
 
     /** Does {@link RunSearch#find}. */
@@ -301,6 +339,10 @@ final class BoundaryBitmap {
     }
 
     // Where things are
+
+    static int wordsFor(final long length) {
+        return ((int) (length >>> NODE_LOG2) + 1) * NODE_WORDS;
+    }
 
     static long firstBit(final int node) {
         return (long) node << NODE_LOG2;

@@ -18,14 +18,12 @@ import static io.outboard.hal.BoundaryBitmap.firstBitOfWord;
 final class RunSearch {
 
     private final BoundaryBitmap bitmap;
-    private final long[] bits;
     private final BitSummary ones;
     private final BitSummary zeros;
     private final BitSummary pairs;
 
     RunSearch(final BoundaryBitmap bitmap) {
         this.bitmap = bitmap;
-        bits = bitmap.bits;
         ones = bitmap.ones;
         zeros = bitmap.zeros;
         pairs = bitmap.pairs;
@@ -88,7 +86,7 @@ final class RunSearch {
                 }
             } else {
                 for (final int end = (node + 1) * NODE_WORDS; word < end; word++) {
-                    final long ofWord = bits[word] & mask;
+                    final long ofWord = bitmap.word(word) & mask;
                     mask = ONES;
                     final int leading = Long.numberOfTrailingZeros(~ofWord);
                     if (run + leading >= runLength) {

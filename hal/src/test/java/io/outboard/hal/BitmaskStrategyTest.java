@@ -14,7 +14,9 @@ import io.outboard.core.Statistics;
 import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -178,6 +180,42 @@ class BitmaskStrategyTest {
 
         assertEquals(1.5 * hostBytes, (double) withRetired, 0.01 * hostBytes);
         assertEquals(withRetired, strategy.hostBytes());
+    }
+
+    /** A free needs no host memory, so it can't fail for lack of that. */
+    @Test
+    void shouldTakeMemoryInAHugeRegionAsBlocksComeAndNoneToFreeThem() {
+        final long granules = (1L << 32) - 1;
+        final Strategy strategy = ofGranules(granules);
+        final Random random = new Random(1);
+        final List<Long> live = new ArrayList<>();
+
+        assertTrue(strategy.hostBytes() < 4 << 20, () -> strategy.hostBytes() + " bytes");
+        for (int step = 0; step < 2000; step++) {
+            final long size = 1L << random.nextInt(24);
+            final long block = strategy.allocate(size * (1 + random.nextInt(3)), 512L << random.nextInt(9));
+            live.add(random.nextBoolean() ? block : strategy.restore(strategy.retire(block)));
+            final long hostBytes = strategy.hostBytes();
+            if (random.nextInt(3) > 0) {
+                strategy.free(live.remove(random.nextInt(live.size())));
+            }
+            assertEquals(hostBytes, strategy.hostBytes());
+        }
+        live.forEach(strategy::free);
+        assertEquals(List.of(Block.free(BASE, granules * GRANULE)), Block.of(strategy));
+        assertTrue(strategy.hostBytes() > 8 << 20, () -> strategy.hostBytes() + " bytes");
+    }
+
+    /** The second block's bits begin and end with a page, so summaries alone tell them. */
+    @Test
+    void shouldTakeNoMemoryInAHugeRegionForBitsThatAreAlike() {
+        final Strategy strategy = ofGranules((1L << 32) - 1);
+        strategy.allocate(((1 << 19) - 1) * GRANULE);
+        final long hostBytes = strategy.hostBytes();
+
+        strategy.free(strategy.allocate(((1 << 20) + 1) * GRANULE));
+
+        assertEquals(hostBytes, strategy.hostBytes());
     }
 
     @ParameterizedTest

@@ -11,7 +11,7 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.lifecycle.AddLifecycleHook;
 import net.jqwik.api.lifecycle.PropagationMode;
 
-/** The bitmap behaves as a {@code BitSet} does. This repeats a seed: {@code -Doutboard.seed=SEED}. */
+/** The bitmap behaves, with its words at once and in pages, as a {@code BitSet} does. This repeats a seed: {@code -Doutboard.seed=SEED}. */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class BoundaryBitmapProperties {
 
@@ -39,7 +39,9 @@ class BoundaryBitmapProperties {
 
     private static void compare(final Random random, final int length, final int steps) {
         final BitSet expected = new BitSet();
-        final BoundaryBitmap bitmap = new BoundaryBitmap(length);
+        final int pageWords = BoundaryBitmap.NODE_WORDS << random.nextInt(4);
+        final BoundaryBitmap bitmap =
+                random.nextBoolean() ? new BoundaryBitmap(length) : new PagedBitmap(length, pageWords);
         for (int step = 0; step < steps; step++) {
             final int from = near(random, length);
             final int to = (int) Math.min(length, from + magnitude(random, length));

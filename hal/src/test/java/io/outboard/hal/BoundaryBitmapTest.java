@@ -2,10 +2,10 @@ package io.outboard.hal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.BitSet;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -155,10 +155,9 @@ class BoundaryBitmapTest {
     }
 
     /** The bitmap is as long as a region's boundaries can be: all five levels, and offsets beyond 31 bits. */
-    @Tag("thorough")
     @Test
     void shouldHoldAsManyBitsAs32BitsCount() {
-        final BoundaryBitmap bitmap = new BoundaryBitmap(ALL);
+        final BoundaryBitmap bitmap = BoundaryBitmap.of(ALL);
         bitmap.setRange(0, ALL);
         bitmap.clearRange(ALL - 1000, ALL - 999);
         bitmap.clearRange(7, 8);
@@ -171,6 +170,33 @@ class BoundaryBitmapTest {
         bitmap.clearRange(0, ALL - 2);
         assertEquals(ALL - 2, bitmap.nextOne(0));
         assertEquals(ALL - 3, bitmap.previousZero(ALL - 1));
+        assertTrue(bitmap.hostBytes() < 4 << 20, () -> bitmap.hostBytes() + " bytes");
+    }
+
+    /** The JVM has no memory for the page of either end of a range: nothing has changed then. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void shouldChangeNothingWithoutMemoryForAPage(final int pages) {
+        final PagedBitmap bitmap = new PagedBitmap(10_000, BoundaryBitmap.NODE_WORDS) {
+            private int left = 3 + pages;
+
+            @Override
+            void prepare(final long end) {
+                if (left-- == 0) {
+                    throw new OutOfMemoryError("simulated");
+                }
+                super.prepare(end);
+            }
+        };
+        bitmap.setRange(1000, 1002);
+        bitmap.prepare(0);
+
+        assertThrows(OutOfMemoryError.class, () -> bitmap.setRange(100, 9000));
+
+        assertEquals(1000, bitmap.nextOne(0));
+        assertEquals(1002, bitmap.nextZero(1000));
+        assertEquals(10_000, bitmap.nextOne(1002));
+        assertEquals(1000, bitmap.findRun(0, 10_000, 2));
     }
 
     /** A run of three lies behind nodes of ones that stand alone, with one bit in a node that has no pair. */
