@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.bench.cli.trace.Profiles;
 import io.outboard.bench.cli.trace.Trace;
+import io.outboard.core.HandleStrategy;
 import io.outboard.core.Strategies;
 import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
@@ -15,22 +16,35 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Counts the records that an operation touches on the adversarial profiles; BoundedCostTest of {@code tlsf} does so on
- * random ones. Strategies that copy or fill arrays as a whole, the hybrid array lists and the bitmask, are left out,
- * since copies aren't counted.
+ * random ones. {@code docs/strategies.md} has the bounds.
  */
 class WorstCaseTest {
 
     /** The most records that an operation of an O(1) strategy touches where there is room, as in BoundedCostTest. */
-    private static final int MOST_RECORDS = 40;
+    private static final int MOST_RECORDS = 32;
 
-    /**
-     * The most records touched in addition in a region that is nearly full: an allocation looks at up to 64 free
-     * blocks, two records each.
-     */
-    private static final int MOST_SEARCHED = 2 * 64;
+    /** The most of these that aren't the hash table's. */
+    private static final int MOST_BY_HANDLE = 16;
+
+    /** The most free blocks that an allocation looks at in addition in a region that is nearly full. */
+    private static final int MOST_SEARCHED = 64;
 
     /** The most records that splits, merges and steps from the root touch together at each level of a buddy system. */
     private static final int RECORDS_A_LEVEL = 4;
+
+    /** The most records of chunks that an operation of a hybrid array list shifts, splits and merges. */
+    private static final int MOST_MOVED = 1000;
+
+    /** The least blocks of a chunk, on average; each has a record, its header. */
+    private static final int CHUNK_BLOCKS = 192;
+
+    /** The sizes of blocks, and the words of a bitmap, in a record. */
+    private static final int SIZES_IN_A_RECORD = 8;
+
+    private static final int GRANULES_IN_A_RECORD = 256;
+
+    /** The most records of a bitmap that an operation on a block of less than 2^17 granules writes. */
+    private static final int MOST_OF_BITMAP = 32;
 
     @ParameterizedTest
     @CsvSource({
@@ -75,6 +89,46 @@ class WorstCaseTest {
         final Touches full = touches(strategy, trace, wholeGranules(trace.peakLiveBytes()));
 
         assertTrue(full.allocate >= MOST_SEARCHED && full.allocate <= MOST_RECORDS + MOST_SEARCHED, full::toString);
+    }
+
+    /** By handle nothing is looked up, so this bound holds for whatever the hash table does. */
+    @ParameterizedTest
+    @CsvSource({"tlsf, sawtooth", "tlsf, list-borders", "segregated-fit, sawtooth", "segregated-fit, list-borders"})
+    void shouldTouchFewerRecordsByHandle(final String strategy, final String profile) {
+        final Trace trace = Profiles.named(profile, 60_000);
+
+        final Touches touches = touches(strategy, trace, trace.regionBytes(), true);
+
+        assertTrue(touches.allocate > 2 && touches.allocate <= MOST_BY_HANDLE, touches::toString);
+        assertTrue(touches.free > 2 && touches.free <= MOST_BY_HANDLE, touches::toString);
+    }
+
+    /** At worst, all blocks are free but those that separate them. */
+    @ParameterizedTest
+    @CsvSource({"hal-best-fit", "hal-first-fit", "hal-next-fit"})
+    void shouldTouchARecordForEightFreeBlocksAndAFewChunks(final String strategy) {
+        final Trace trace = Profiles.named("two-sizes", 32_000);
+
+        final Touches full = touches(strategy, trace, wholeGranules(trace.peakLiveBytes() * 9 / 10));
+
+        final int blocks = 2 * trace.slots();
+        final int most = MOST_MOVED + blocks / CHUNK_BLOCKS;
+        assertTrue(full.refused > 0 && full.allocate <= most + blocks / SIZES_IN_A_RECORD, full::toString);
+        assertTrue(full.free > 2 && full.free <= most, full::toString);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"list-borders, 8000", "sawtooth, 20000"})
+    void shouldTouchTheBitsOfTheRegionAtMost(final String profile, final int operations) {
+        final Trace trace = Profiles.named(profile, operations);
+        final long regionBytes = wholeGranules(trace.peakLiveBytes() * 9 / 10);
+
+        final Touches full = touches("bitmask", trace, regionBytes);
+
+        final long granules = regionBytes / StrategyOptions.DEFAULTS.granuleBytes();
+        assertTrue(
+                full.refused > 0 && full.allocate <= MOST_OF_BITMAP + granules / GRANULES_IN_A_RECORD, full::toString);
+        assertTrue(full.free > 2 && full.free <= MOST_OF_BITMAP, full::toString);
     }
 
     /** The region divided by the granule has 28 powers of two, as one of two systems has, or 41 Fibonacci numbers. */
@@ -126,10 +180,17 @@ class WorstCaseTest {
     }
 
     private static Touches touches(final String strategy, final Trace trace, final long regionBytes) {
+        return touches(strategy, trace, regionBytes, false);
+    }
+
+    private static Touches touches(
+            final String strategy, final Trace trace, final long regionBytes, final boolean byHandle) {
         @SuppressWarnings("unchecked")
         final BiFunction<String, long[][], int[]> workload =
                 (BiFunction<String, long[][], int[]>) new TouchedRecords().newInstance(Workload.class);
-        final int[] result = workload.apply(strategy, new long[][] {trace.operations(), {trace.slots(), regionBytes}});
+        final int[] result = workload.apply(strategy, new long[][] {
+            trace.operations(), {trace.slots(), regionBytes, byHandle ? 1 : 0}
+        });
         return new Touches(result[0], result[1], result[2]);
     }
 
@@ -143,27 +204,32 @@ class WorstCaseTest {
     public static final class Workload implements BiFunction<String, long[][], int[]> {
 
         @Override
-        public int[] apply(final String name, final long[][] operationsThenSlotsAndRegionBytes) {
-            final long[] addresses = new long[(int) operationsThenSlotsAndRegionBytes[1][0]];
-            final Strategy strategy = Strategies.named(name)
-                    .create(
-                            VirtualMemorySource.region(operationsThenSlotsAndRegionBytes[1][1]),
-                            StrategyOptions.DEFAULTS);
+        public int[] apply(final String name, final long[][] operationsThenSlotsRegionBytesAndByHandle) {
+            final long[] how = operationsThenSlotsRegionBytesAndByHandle[1];
+            final long[] blocks = new long[(int) how[0]];
+            final Strategy strategy =
+                    Strategies.named(name).create(VirtualMemorySource.region(how[1]), StrategyOptions.DEFAULTS);
+            final HandleStrategy handles = how[2] == 0 ? null : (HandleStrategy) strategy;
             int allocate = 0;
             int free = 0;
             int refused = 0;
-            for (final long operation : operationsThenSlotsAndRegionBytes[0]) {
+            for (final long operation : operationsThenSlotsRegionBytesAndByHandle[0]) {
                 final int slot = Trace.slot(operation);
+                final long bytes = Trace.bytes(operation);
+                final long block = blocks[slot];
                 if (!Trace.isFree(operation)) {
                     TouchedRecords.start();
-                    final long address = strategy.allocate(Trace.bytes(operation));
+                    final long taken = handles == null ? strategy.allocate(bytes) : handles.allocateByHandle(bytes);
                     allocate = Math.max(allocate, TouchedRecords.stop());
-                    addresses[slot] = address;
-                    refused += address == Strategy.NO_SPACE ? 1 : 0;
-                } else if (addresses[slot] != Strategy.NO_SPACE) {
-                    final long address = addresses[slot];
+                    blocks[slot] = taken;
+                    refused += taken == Strategy.NO_SPACE ? 1 : 0;
+                } else if (block != Strategy.NO_SPACE) {
                     TouchedRecords.start();
-                    strategy.free(address);
+                    if (handles == null) {
+                        strategy.free(block);
+                    } else {
+                        handles.freeByHandle(block);
+                    }
                     free = Math.max(free, TouchedRecords.stop());
                 }
             }

@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Set;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
@@ -14,8 +15,8 @@ import org.objectweb.asm.Type;
 
 /**
  * This class counts the records that code touches. It loads classes anew, with every access to an element of an {@code
- * int[]} or {@code long[]} replaced by a call. The call notes which half cache line of which array was accessed; that
- * is the size of a record. So the code that runs is what is counted, and the code that is shipped knows nothing of it.
+ * int[]} or {@code long[]}, and every copy and fill of a range, replaced by a call. The call notes which half cache line
+ * of which array was accessed; that is the size of a record. So the code that runs is what is counted, and the code that is shipped knows nothing of it.
  *
  * <p>Confined to one thread: the notes are static, since instrumented code must find them.
  */
@@ -23,6 +24,9 @@ public final class TouchedRecords extends ClassLoader {
 
     private static final String PREFIX = "io.outboard.";
     private static final int RECORD_BYTES = 32;
+
+    /** The bytes of an array in front of its elements. Large arrays begin with a cache line. */
+    private static final long HEADER_BYTES = 16;
 
     /** The touched records, each as its array's identity and the record's number: the first {@link #count} elements. */
     private static long[] touched = new long[64];
@@ -35,6 +39,10 @@ public final class TouchedRecords extends ClassLoader {
             Opcodes.LALOAD, "load([JI)J",
             Opcodes.IASTORE, "store([III)V",
             Opcodes.LASTORE, "store([JIJ)V");
+
+    /** The methods of the JDK that access ranges; here they have the same names. */
+    private static final Set<String> RANGES =
+            Set.of("arraycopy(Ljava/lang/Object;ILjava/lang/Object;II)V", "fill([JIIJ)V");
 
     /** Creates a loader that has loaded nothing yet. */
     public TouchedRecords() {
@@ -84,13 +92,30 @@ public final class TouchedRecords extends ClassLoader {
         array[index] = value;
     }
 
+    public static void arraycopy(
+            final Object from, final int fromIndex, final Object to, final int toIndex, final int length) {
+        for (int i = 0; i < length; i++) {
+            touch(from, fromIndex + i, Integer.BYTES);
+            touch(to, toIndex + i, Integer.BYTES);
+        }
+        System.arraycopy(from, fromIndex, to, toIndex, length);
+    }
+
+    public static void fill(final long[] array, final int from, final int to, final long value) {
+        for (int i = from; i < to; i++) {
+            touch(array, i, Long.BYTES);
+        }
+        Arrays.fill(array, from, to, value);
+    }
+
     private static void touch(final Object array, final int index, final int elementBytes) {
         if (!counting) {
             return;
         }
-        final long record =
-                ((long) System.identityHashCode(array) << 32) | (index * (long) elementBytes / RECORD_BYTES);
-        for (int i = 0; i < count; i++) {
+        final long record = ((long) System.identityHashCode(array) << 32)
+                | ((HEADER_BYTES + index * (long) elementBytes) / RECORD_BYTES);
+        // What was touched last is touched again as a rule.
+        for (int i = count - 1; i >= 0; i--) {
             if (touched[i] == record) {
                 return;
             }
@@ -140,6 +165,22 @@ public final class TouchedRecords extends ClassLoader {
                 final String signature,
                 final String[] exceptions) {
             return new MethodVisitor(Opcodes.ASM9, super.visitMethod(access, name, descriptor, signature, exceptions)) {
+                @Override
+                public void visitMethodInsn(
+                        final int opcode,
+                        final String owner,
+                        final String method,
+                        final String type,
+                        final boolean isInterface) {
+                    final boolean ofRange = opcode == Opcodes.INVOKESTATIC && RANGES.contains(method + type);
+                    super.visitMethodInsn(
+                            opcode,
+                            ofRange ? Type.getInternalName(TouchedRecords.class) : owner,
+                            method,
+                            type,
+                            isInterface);
+                }
+
                 @Override
                 public void visitInsn(final int opcode) {
                     final String call = REPLACED.get(opcode);

@@ -17,10 +17,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class BoundedCostTest {
 
     /** The most records that an allocation or a free touches where there is room. */
-    private static final int MOST_RECORDS = 40;
+    private static final int MOST_RECORDS = 32;
 
     /** The most records in a region that is nearly full, where up to 64 free blocks are searched, too. */
-    private static final int MOST_RECORDS_WHEN_FULL = MOST_RECORDS + 2 * 64;
+    private static final int MOST_RECORDS_WHEN_FULL = MOST_RECORDS + 64;
 
     /** The mean size of a block in the workload, in bytes. */
     private static final long MEAN_BYTES = 3 * (256L << 13) / 2 / 13;
