@@ -106,16 +106,7 @@ public final class PlannedStrategy extends SegregatedStrategy implements Stepwis
 
     @Override
     protected long place(final long size) {
-        final int record = next;
-        final boolean planned = records[record + Plan.SIZE] == size;
-        if (planned) {
-            final int start = records[record + Plan.OFFSET];
-            final int block = holding(record, start, size);
-            if (block != BlockTable.NONE) {
-                return noted(record, true, takeFrom(block, start, (int) size));
-            }
-        }
-        return noted(record, planned, super.place(size));
+        return placeAligned(size, 0);
     }
 
     @Override
@@ -126,10 +117,10 @@ public final class PlannedStrategy extends SegregatedStrategy implements Stepwis
             final int start = records[record + Plan.OFFSET];
             final int block = padding(start, alignmentMask) == 0 ? holding(record, start, size) : BlockTable.NONE;
             if (block != BlockTable.NONE) {
-                return noted(record, true, takeFrom(block, start, (int) size));
+                return noted(record, true, take(block, start - table().start(block), (int) size));
             }
         }
-        return noted(record, planned, super.placeAligned(size, alignmentMask));
+        return noted(record, planned, alignmentMask == 0 ? super.place(size) : super.placeAligned(size, alignmentMask));
     }
 
     /** Takes a block by way of the address: a block that is held isn't found as what is in use before another. */
