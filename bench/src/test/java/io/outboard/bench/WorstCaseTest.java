@@ -52,10 +52,6 @@ class WorstCaseTest {
         "tlsf,           sawtooth,      60000",
         "tlsf,           two-sizes,     60000",
         "tlsf,           list-borders,  60000",
-        "tlsf-frugal,    fragmenting,  170000",
-        "tlsf-frugal,    sawtooth,      60000",
-        "tlsf-frugal,    two-sizes,     60000",
-        "tlsf-frugal,    list-borders,  60000",
         "segregated-fit, fragmenting,  170000",
         "segregated-fit, sawtooth,      60000",
         "segregated-fit, two-sizes,     60000",
@@ -164,7 +160,7 @@ class WorstCaseTest {
      * along a chain of 1024.
      */
     @ParameterizedTest
-    @CsvSource({"tlsf", "tlsf-frugal", "segregated-fit", "pooled"})
+    @CsvSource({"tlsf", "segregated-fit", "pooled"})
     void shouldTouchABoundedNumberOfRecordsWhereOffsetsWereChosenToHashAlike(final String strategy) {
         final Trace trace = Profiles.named("equal-hashes", 6_000);
 

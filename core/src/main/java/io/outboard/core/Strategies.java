@@ -3,6 +3,7 @@ package io.outboard.core;
 import java.util.Comparator;
 import java.util.List;
 import java.util.ServiceLoader;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 
 /**
@@ -11,6 +12,11 @@ import java.util.stream.Collectors;
  * <p>Thread-safety: safe for any number of threads. Cost: each call asks {@link ServiceLoader} anew; no state is kept.
  */
 public final class Strategies {
+
+    /** A strategy that is gone, since {@code tlsf} needs less memory now: for one release, the name stands for that. */
+    private static final String FRUGAL = "tlsf-frugal";
+
+    private static final AtomicBoolean HAS_TOLD_OF_FRUGAL = new AtomicBoolean();
 
     private Strategies() {}
 
@@ -48,6 +54,13 @@ public final class Strategies {
      *     family is told is wrong
      */
     public static StrategyProvider named(final String name) {
+        if (name.equals(FRUGAL)) {
+            if (!HAS_TOLD_OF_FRUGAL.getAndSet(true)) {
+                System.getLogger("io.outboard.core")
+                        .log(System.Logger.Level.WARNING, "the strategy tlsf-frugal is gone, tlsf is taken instead");
+            }
+            return named("tlsf");
+        }
         final int colon = name.indexOf(':');
         for (final StrategyFamily family : families()) {
             if (family.name().equals(colon < 0 ? name : name.substring(0, colon))) {

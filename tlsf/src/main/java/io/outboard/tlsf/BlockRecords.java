@@ -26,8 +26,8 @@ import java.util.function.IntFunction;
  * <p>The <em>fence</em>, at position 0, is before the first block and after the last one and counts as in use, so
  * neighbours need no test for the region's ends. A list head lies where its {@code previous} and {@code next} would be
  * those of a record, and lists are circular through their heads, so putting in and taking out need no test for the
- * first or the last either: what costs time here is branches that the processor can't foresee. A head's {@code
- * previous} is written only. The last eighth of the array are slots for the subclass's hash table.
+ * first or the last either: what costs time here is branches that the processor can't foresee. The last eighth of the
+ * array are slots for the subclass's hash table.
  *
  * <p>The array's length is a power of two, and each position is masked with that less one. That changes no position,
  * but C2 sees that none is outside and compiles no check of it: half of an operation's code was such checks, which made
@@ -56,6 +56,12 @@ abstract class BlockRecords {
      * #NEW}.
      */
     static final int LEAST_SLOTS = 512;
+
+    /** The side of {@link #link} on which a block comes after the other one; after a list's head, it is the first. */
+    static final int BEHIND = 0;
+
+    /** The side of {@link #link} on which a block comes before the other one; before a list's head, it is the last. */
+    static final int IN_FRONT = -1;
 
     /** The value of a slot into which nothing was ever put. */
     static final int NEW = -1;
@@ -135,6 +141,7 @@ abstract class BlockRecords {
         markNew(records, LEAST_SLOTS);
         unused = firstRecord;
         for (int list = 0; list < lists; list++) {
+            put(head(list) + PREVIOUS, head(list));
             put(head(list) + NEXT, head(list));
         }
     }
@@ -346,24 +353,29 @@ abstract class BlockRecords {
         return get(block + LIST);
     }
 
-    /** Tells what a free block is behind in its list: a block, or the list's head. */
+    /** Tells what a free block is behind in its list: a block, or the list's head. Of a head, the last of its list. */
     final int previous(final int block) {
         return get(block + PREVIOUS);
     }
 
     /** Puts a block that is in no list first in one; it is free from then on. */
     final void push(final int block, final int list) {
-        link(block, list, head(list));
+        link(block, list, head(list), BEHIND);
     }
 
-    /** Puts a block that is in no list into one, behind a block in it or its head; it is free from then on. */
-    final void link(final int block, final int list, final int previous) {
-        final int next = get(previous + NEXT);
+    /**
+     * Puts a block that is in no list into one, beside a block in it or its head; it is free from then on. Which side
+     * can't be foreseen, so it is computed with: {@link #PREVIOUS} and {@link #NEXT} lie side by side.
+     *
+     * @param side {@link #BEHIND} or {@link #IN_FRONT}
+     */
+    final void link(final int block, final int list, final int other, final int side) {
+        final int far = get(other + NEXT + side);
         put(block + LIST, list);
-        put(block + PREVIOUS, previous);
-        put(block + NEXT, next);
-        put(previous + NEXT, block);
-        put(next + PREVIOUS, block);
+        put(block + PREVIOUS - side, other);
+        put(block + NEXT + side, far);
+        put(other + NEXT + side, block);
+        put(far + PREVIOUS - side, block);
     }
 
     /**

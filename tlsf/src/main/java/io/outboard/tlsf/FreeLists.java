@@ -24,6 +24,9 @@ abstract class FreeLists extends BlockTable {
      */
     private static final int SEARCH_STEPS = 64;
 
+    /** The granules of the region that aren't free. */
+    private long used;
+
     /**
      * Makes a table without blocks, of {@code lists} lists in all, list 0 included, which stays empty.
      */
@@ -52,34 +55,60 @@ abstract class FreeLists extends BlockTable {
      */
     abstract void unmark(int list, int empty);
 
-    /** Puts a block that was in no list into that of its size, where {@link #placeFor} says. */
+    /** Makes the one free block of a region that has nothing in use. */
+    final void fill(final long granules) {
+        final int whole = create(0, (int) granules);
+        insertAfter(whole, NONE);
+        used = granules;
+        insertFree(whole);
+    }
+
+    /** Tells how many granules of the region aren't free. */
+    final long used() {
+        return used;
+    }
+
+    /** Puts a block that was in no list into that of its size, on the {@link #side} that is its own. */
     final void insertFree(final int block) {
         insertFree(block, NO_LIST, NONE);
     }
 
     /**
-     * Puts a block where it was, in one list, or where {@link #placeFor} says if the list of its size is another.
+     * Puts a block where it was, in one list, or as first or last, see {@link #side}, if the list of its size is another.
      *
      * @param own the list that it was in, or {@link #NO_LIST}
      * @param previous the one that it was behind there: a block, or the list's head
      */
     void insertFree(final int block, final int own, final int previous) {
-        final int list = listHolding(Integer.toUnsignedLong(size(block)));
-        link(block, list, list == own ? previous : placeFor(block, list));
+        final long size = Integer.toUnsignedLong(size(block));
+        used -= size;
+        final int list = listHolding(size);
+        if (list == own) {
+            link(block, list, previous, BEHIND);
+        } else {
+            link(block, list, head(list), side(block));
+        }
         mark(list);
     }
 
+    /** Makes a block the first of its list. */
+    final void moveToFront(final int block) {
+        unlink(block);
+        push(block, list(block));
+    }
+
     final void removeFree(final int block) {
+        used += Integer.toUnsignedLong(size(block));
         final int list = list(block);
         unmark(list, unlink(block));
     }
 
     /**
-     * Tells what a block is put behind in a list that it wasn't in: the list's head, so that the block is first, or a
-     * block.
+     * Tells whether a block becomes the first of a list that it wasn't in, {@link #BEHIND} the head, or the last, {@link
+     * #IN_FRONT} of it.
      */
-    int placeFor(final int block, final int list) {
-        return head(list);
+    int side(final int block) {
+        return BEHIND;
     }
 
     /**

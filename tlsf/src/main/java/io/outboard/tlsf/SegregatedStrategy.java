@@ -28,9 +28,7 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
         this.table = table;
         firstGranule = region.address() / options.granuleBytes();
         granuleLog2 = Long.numberOfTrailingZeros(options.granuleBytes());
-        final int whole = table.create(0, (int) granules());
-        table.insertAfter(whole, BlockTable.NONE);
-        table.insertFree(whole);
+        table.fill(granules());
     }
 
     @Override
@@ -79,6 +77,14 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
         final long size = size(block);
         makeFree(block);
         return size;
+    }
+
+    /** Frees the block that was allocated last, and puts what it was cut from first in its list, as it was. */
+    final void freeFirst(final long address) {
+        final int block = table.find(startOf(address));
+        final int before = table.before(block);
+        free(address);
+        table.moveToFront(table.isFree(block) ? block : before);
     }
 
     /**

@@ -30,11 +30,6 @@ public final class TlsfStrategies implements StrategyModule {
                                 + "Bell et al. 2024, V-B",
                         TlsfStrategy::new),
                 new NamedProvider(
-                        "tlsf-frugal",
-                        "tlsf that prefers low addresses, for less memory on random loads: allocate and free in O(1); "
-                                + "Bell et al. 2024, V-B",
-                        FrugalTlsfStrategy::new),
-                new NamedProvider(
                         "segregated-fit",
                         "lists by power of two through a hash table: allocate and free in O(1); Bell et al. 2024, V-A",
                         SegregatedFitStrategy::new),

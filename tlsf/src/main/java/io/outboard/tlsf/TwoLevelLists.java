@@ -16,8 +16,16 @@ import io.outboard.core.StrategyOptions;
  *   64, 66, .. 126        64..95   2
  *   2^m + k * 2^(m-5)     (m - 4) * 32 + k, k in 0..31
  * </pre>
+ *
+ * <p>Where we deviate: a block is put first into a list only if it is in the <em>lower half</em>, which is half as long
+ * as all that is used, from the region's start on; in the paper every block is put first. So the first blocks of the
+ * lists are those of the lower half, and requests divide these again and again, while the blocks of the upper half are
+ * left alone until their neighbours are free, too, and they merge. Without any order the free blocks of a size that are
+ * divided lie all over the region. The order by one bit does about as much as a list that is sorted by address, and
+ * touches no other record. The half follows what is used: so the rule is the same for a region that is nearly full and
+ * for one that is far larger than what is used, as that of a pool which grows is. The rule is ours.
  */
-class TwoLevelLists extends FreeLists {
+final class TwoLevelLists extends FreeLists {
 
     /**
      * The logarithm of the lists that a power of two is split into: a block taken is at most 1/32 larger than it need
@@ -65,6 +73,12 @@ class TwoLevelLists extends FreeLists {
      */
     private static int widthLog2(final long size) {
         return 63 - SECOND_LEVEL_LOG2 - Long.numberOfLeadingZeros(size | SECOND_LEVELS);
+    }
+
+    @Override
+    int side(final int block) {
+        // The sign is set in the upper half, and IN_FRONT is -1. Which half it is can't be foreseen, so no branch.
+        return (int) ((used() - 1 - 2 * Integer.toUnsignedLong(start(block))) >> 63);
     }
 
     @Override

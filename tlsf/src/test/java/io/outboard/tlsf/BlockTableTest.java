@@ -155,6 +155,24 @@ class BlockTableTest {
         assertList(2);
     }
 
+    @Test
+    void shouldLinkOnBothSidesOfABlockAndOfTheHead() {
+        final int[] blocks = new int[5];
+        for (int i = 0; i < blocks.length; i++) {
+            blocks[i] = table.create(i, 1);
+        }
+
+        table.link(blocks[0], 1, table.head(1), BlockRecords.IN_FRONT);
+        table.link(blocks[1], 1, table.head(1), BlockRecords.IN_FRONT);
+        table.link(blocks[2], 1, table.head(1), BlockRecords.BEHIND);
+        table.link(blocks[3], 1, blocks[0], BlockRecords.BEHIND);
+        table.link(blocks[4], 1, blocks[0], BlockRecords.IN_FRONT);
+
+        assertList(0);
+        assertList(1, blocks[2], blocks[4], blocks[0], blocks[3], blocks[1]);
+        assertList(2);
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2})
     void shouldUnlinkABlockFromAnywhereInAList(final int index) {
@@ -185,10 +203,12 @@ class BlockTableTest {
     private void assertList(final int list, final int... blocks) {
         int position = table.head(list);
         for (final int block : blocks) {
+            assertEquals(position, table.previous(block));
             position = table.next(position);
             assertEquals(block, position);
         }
         assertEquals(table.head(list), table.next(position));
+        assertEquals(position, table.previous(table.head(list)));
     }
 
     @ParameterizedTest

@@ -28,7 +28,7 @@ class BoundedCostTest {
     private static final int OPERATIONS = 50_000;
 
     @ParameterizedTest
-    @ValueSource(strings = {"pooled", "segregated-fit", "tlsf", "tlsf-frugal"})
+    @ValueSource(strings = {"pooled", "segregated-fit", "tlsf"})
     void shouldTouchABoundedNumberOfRecordsHoweverManyBlocksAreLive(final String strategy) {
         final Touches few = touches(strategy, 1_000, 256L << 30);
         final Touches many = touches(strategy, 100_000, 256L << 30);
@@ -39,7 +39,7 @@ class BoundedCostTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"pooled", "segregated-fit", "tlsf", "tlsf-frugal"})
+    @ValueSource(strings = {"pooled", "segregated-fit", "tlsf"})
     void shouldTouchABoundedNumberOfRecordsWhenTheRegionIsNearlyFull(final String strategy) {
         final Touches few = touches(strategy, 1_000, 1_000 * MEAN_BYTES);
         final Touches many = touches(strategy, 100_000, 100_000 * MEAN_BYTES);

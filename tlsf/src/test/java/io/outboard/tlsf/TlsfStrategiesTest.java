@@ -14,7 +14,12 @@ import io.outboard.core.StrategyOptions;
 import io.outboard.core.StrategyProvider;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.StreamHandler;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,8 +43,7 @@ class TlsfStrategiesTest {
                         "pooled",
                         "segregated-fit",
                         "segregated-fit-paper",
-                        "tlsf",
-                        "tlsf-frugal"),
+                        "tlsf"),
                 Strategies.all().stream().map(StrategyProvider::name).toList());
     }
 
@@ -50,14 +54,13 @@ class TlsfStrategiesTest {
 
         assertEquals(
                 "strategy=tslf must be one of: buddy-binary, buddy-double, buddy-fibonacci, pooled, "
-                        + "segregated-fit, segregated-fit-paper, tlsf, tlsf-frugal",
+                        + "segregated-fit, segregated-fit-paper, tlsf",
                 thrown.getMessage());
     }
 
     @ParameterizedTest
     @CsvSource({
         "tlsf, io.outboard.tlsf.TlsfStrategy, 3, true",
-        "tlsf-frugal, io.outboard.tlsf.FrugalTlsfStrategy, 3, true",
         "segregated-fit, io.outboard.tlsf.SegregatedFitStrategy, 3, true",
         "segregated-fit-paper, io.outboard.tlsf.PaperSegregatedFitStrategy, 3, true",
         "pooled, io.outboard.tlsf.PooledStrategy, 3, true",
@@ -76,6 +79,29 @@ class TlsfStrategiesTest {
         assertEquals(GRANULE, strategy.granuleBytes());
         assertEquals(blockGranules * GRANULE, strategy.sizeOf(strategy.allocate(3 * GRANULE)));
         assertEquals(retiresParts, strategy instanceof PartRetiringStrategy);
+    }
+
+    @Test
+    void shouldTakeTlsfForTheStrategyThatIsGoneAndSaySoOnce() {
+        final Logger logger = Logger.getLogger("io.outboard.core");
+        final List<String> said = new ArrayList<>();
+        final Handler handler = new StreamHandler() {
+            @Override
+            public void publish(final LogRecord logged) {
+                said.add(logged.getMessage());
+            }
+        };
+        logger.addHandler(handler);
+        logger.setUseParentHandlers(false);
+        try {
+            assertEquals("tlsf", Strategies.named("tlsf-frugal").name());
+            assertEquals("tlsf", Strategies.named("tlsf-frugal").name());
+        } finally {
+            logger.removeHandler(handler);
+            logger.setUseParentHandlers(true);
+        }
+
+        assertEquals(List.of("the strategy tlsf-frugal is gone, tlsf is taken instead"), said);
     }
 
     @Test

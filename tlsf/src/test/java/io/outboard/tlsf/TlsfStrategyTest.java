@@ -11,6 +11,7 @@ import io.outboard.core.Strategy;
 import io.outboard.core.StrategyOptions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** These tests go beyond the contract of every strategy: limits of the region, choice of a block, bounded search. */
@@ -83,27 +84,65 @@ class TlsfStrategyTest {
     }
 
     @Test
-    void shouldTakeTheBlockThatWasFreedLast() {
+    void shouldTakeTheBlockOfTheLowerHalfThatWasFreedLast() {
         final Strategy strategy = ofGranules(1000);
-        final long first = strategy.allocate(256);
-        strategy.allocate(256);
-        final long last = strategy.allocate(256);
-        strategy.allocate(256);
-        strategy.free(first);
-        strategy.free(last);
+        final long[] blocks = oneGranuleEach(strategy, 10);
+        strategy.allocate(100 * 256);
 
-        assertEquals(last, strategy.allocate(256));
+        strategy.free(blocks[2]);
+        strategy.free(blocks[6]);
+        strategy.free(blocks[4]);
+
+        assertEquals(blocks[4], strategy.allocate(256));
+        assertEquals(blocks[6], strategy.allocate(256));
+        assertEquals(blocks[2], strategy.allocate(256));
+    }
+
+    @Test
+    void shouldTakeABlockOfTheUpperHalfLastAndTheOneThatWasFreedFirst() {
+        final Strategy strategy = ofGranules(1000);
+        final long low = oneGranuleEach(strategy, 2)[0];
+        strategy.allocate(100 * 256);
+        final long[] blocks = oneGranuleEach(strategy, 10);
+
+        strategy.free(blocks[6]);
+        strategy.free(blocks[4]);
+        strategy.free(low);
+        strategy.free(blocks[2]);
+
+        assertEquals(low, strategy.allocate(256));
+        assertEquals(blocks[6], strategy.allocate(256));
+        assertEquals(blocks[4], strategy.allocate(256));
+        assertEquals(blocks[2], strategy.allocate(256));
+    }
+
+    /** The half follows what is used, and the size of the region doesn't matter. */
+    @Test
+    void shouldTakeABlockOfTheLowerHalfFirstOnceMoreIsUsed() {
+        final Strategy strategy = ofGranules((1L << 32) - 1);
+        final long[] blocks = oneGranuleEach(strategy, 10);
+        strategy.free(blocks[8]);
+        strategy.allocate((3L << 30) * 256);
+
+        strategy.free(blocks[6]);
+
+        assertEquals(blocks[6], strategy.allocate(256));
+        assertEquals(blocks[8], strategy.allocate(256));
+    }
+
+    private static long[] oneGranuleEach(final Strategy strategy, final int count) {
+        return LongStream.generate(() -> strategy.allocate(256)).limit(count).toArray();
     }
 
     /** List 96 holds blocks of 128 to 131 granules. A block that grows within them keeps its place behind the other. */
     @Test
     void shouldKeepAGrownBlocksPlaceInItsList() {
-        final Strategy strategy = ofGranules(1000);
+        final Strategy strategy = ofGranules(2000);
         final long grown = strategy.allocate(128 * 256);
         final long behind = strategy.allocate(256);
         strategy.allocate(256);
         final long other = strategy.allocate(131 * 256);
-        strategy.allocate(256);
+        strategy.allocate(1000 * 256);
         strategy.free(grown);
         strategy.free(other);
         strategy.free(behind);
@@ -113,12 +152,12 @@ class TlsfStrategyTest {
 
     @Test
     void shouldTakeABlockFirstThatGrewIntoAnotherList() {
-        final Strategy strategy = ofGranules(1000);
+        final Strategy strategy = ofGranules(2000);
         final long grown = strategy.allocate(128 * 256);
         final long behind = strategy.allocate(4 * 256);
         strategy.allocate(256);
         final long other = strategy.allocate(132 * 256);
-        strategy.allocate(256);
+        strategy.allocate(1000 * 256);
         strategy.free(grown);
         strategy.free(other);
         strategy.free(behind);
@@ -202,7 +241,7 @@ class TlsfStrategyTest {
     void shouldFindABlockBehind63TooSmallOnes() {
         final Strategy strategy = withFreeBlocksOf64Granules(63);
 
-        assertEquals(BASE, strategy.allocate(65 * 256));
+        assertEquals(BASE + 63 * 65 * 256, strategy.allocate(65 * 256));
     }
 
     /** The bound is the documented one: the only block that fits is the 65th of its list. */
@@ -215,21 +254,21 @@ class TlsfStrategyTest {
     }
 
     /**
-     * Makes a strategy with {@code count} free blocks of 64 granules, and one free block of 65. The latter is in front
-     * of them in memory, but behind them in their common list; nothing else is free.
+     * Makes a strategy with {@code count} free blocks of 64 granules, and one free block of 65. The latter is behind
+     * them in memory and in their common list; nothing else is free.
      */
     private static Strategy withFreeBlocksOf64Granules(final int count) {
         final Strategy strategy = ofGranules(66 + 65L * count);
-        final long fitting = strategy.allocate(65 * 256);
-        strategy.allocate(256);
         final List<Long> tooSmall = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             tooSmall.add(strategy.allocate(64 * 256));
             strategy.allocate(256);
         }
+        final long fitting = strategy.allocate(65 * 256);
+        strategy.allocate(256);
         assertEquals(0, strategy.freeBytes());
-        strategy.free(fitting);
         tooSmall.forEach(strategy::free);
+        strategy.free(fitting);
         return strategy;
     }
 

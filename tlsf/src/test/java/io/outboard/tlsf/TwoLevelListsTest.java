@@ -4,13 +4,23 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class TwoLevelListsTest extends FreeListsContract {
 
     @Override
     FreeLists create() {
-        return new TwoLevelLists(OPTIONS);
+        return withUsed((1L << 32) - 1);
+    }
+
+    /** Makes empty lists of a region of which all is used. */
+    private static FreeLists withUsed(final long granules) {
+        final FreeLists made = new TwoLevelLists(OPTIONS);
+        made.fill(granules);
+        made.removeFree(made.search(1, 0, 0));
+        assertEquals(granules, made.used());
+        return made;
     }
 
     @Override
@@ -44,6 +54,40 @@ class TwoLevelListsTest extends FreeListsContract {
         final int last = insert(7);
 
         assertEquals(last, lists.findFitting(7));
+    }
+
+    /** With 1000 granules in use beside the block, the lower half has 500. */
+    @ParameterizedTest
+    @CsvSource({"0, true", "499, true", "500, false", "501, false", "992, false", "-1, false"})
+    void shouldPutOnlyBlocksOfTheLowerHalfInFront(final int start, final boolean first) {
+        final FreeLists half = withUsed(1014);
+        final int other = half.create(0, 7);
+        final int block = half.create(start, 7);
+
+        half.insertFree(other);
+        half.insertFree(block);
+
+        assertEquals(1000, half.used());
+        assertEquals(first ? block : other, half.findFitting(7));
+        assertEquals(first ? other : block, half.previous(half.head(7)));
+    }
+
+    @Test
+    void shouldKeepThePlaceInTheBlocksOwnListAndCountWhatIsUsed() {
+        final int last = insert(65);
+        final int grown = insert(64);
+        final int first = insert(64);
+        final int previous = lists.previous(grown);
+        lists.removeFree(grown);
+        lists.setRange(grown, 1000, 65);
+        final long used = lists.used();
+
+        lists.insertFree(grown, 64, previous);
+
+        assertEquals(used - 65, lists.used());
+        assertEquals(first, lists.findFitting(64));
+        assertEquals(grown, lists.next(first));
+        assertEquals(last, lists.next(grown));
     }
 
     @Test

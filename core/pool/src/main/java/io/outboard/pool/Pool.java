@@ -52,7 +52,7 @@ import org.jspecify.annotations.Nullable;
  * addresses run out.
  *
  * <p>Memory that moves, where the strategy can give up free memory as well ({@link PartRetiringStrategy}:
- * {@code tlsf}, {@code tlsf-frugal}, {@code segregated-fit} and {@code pooled}): when limit or device allow no more, a
+ * {@code tlsf}, {@code segregated-fit} and {@code pooled}): when limit or device allow no more, a
  * request for which there is room, but not in one place, is served from whole pieces in free blocks, which move to
  * addresses side by side once what is in limbo has come back. So a request that fails as <em>fragmented</em> has its
  * room in parts of pieces only. Moving takes some 40 microseconds a piece, and a block of some size has pieces of its
@@ -392,7 +392,7 @@ public final class Pool implements AutoCloseable {
     /**
      * Shrinks a block in place, see {@link Strategy#trim}. The tail comes back when the {@link ReusePolicy} allows, as
      * a freed block does, since a kernel may still write to it. With a policy other than {@link ReusePolicy#IMMEDIATE},
-     * strategies other than {@code tlsf}, {@code tlsf-frugal}, {@code segregated-fit} and {@code pooled} keep all of
+     * strategies other than {@code tlsf}, {@code segregated-fit} and {@code pooled} keep all of
      * the tail; {@link #sizeOf} tells.
      *
      * @param address start of a block in use

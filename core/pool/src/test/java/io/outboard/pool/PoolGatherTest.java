@@ -84,7 +84,7 @@ class PoolGatherTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"tlsf", "tlsf-frugal", "segregated-fit", "pooled"})
+    @ValueSource(strings = {"tlsf", "segregated-fit", "pooled"})
     void shouldServeABlockOfAllThatIsFree(final String strategy) {
         final Pool pool = builder(strategy).build();
         final List<Long> kept = scatter(pool, 4 * MIB);
@@ -156,7 +156,7 @@ class PoolGatherTest {
 
     /** Free units go back from anywhere, not only from behind the last block in use. */
     @ParameterizedTest
-    @ValueSource(strings = {"tlsf", "tlsf-frugal", "segregated-fit", "pooled"})
+    @ValueSource(strings = {"tlsf", "segregated-fit", "pooled"})
     void shouldGiveBackFreeUnitsFromAnywhere(final String strategy) {
         final Pool pool = builder(strategy).build();
         final List<Long> kept = scatter(pool, 4 * MIB);
@@ -176,7 +176,7 @@ class PoolGatherTest {
 
     /** All memory goes back even where there are holes. These are blocks that aren't free, but nothing is in use. */
     @ParameterizedTest
-    @ValueSource(strings = {"tlsf", "tlsf-frugal", "segregated-fit", "pooled"})
+    @ValueSource(strings = {"tlsf", "segregated-fit", "pooled"})
     void shouldGiveBackAllBesideHolesOnceNothingIsInUse(final String strategy) {
         final Pool pool = builder(strategy).build();
         final List<Long> live = scatter(pool, 4 * MIB);

@@ -50,7 +50,7 @@ final class MallocLargeCommand implements Callable<Integer> {
             defaultValue = "address",
             completionCandidates = Names.class,
             description =
-                    "What names a strategy's blocks. tlsf, tlsf-frugal, both segregated-fits and the buddies have handles, which needn't"
+                    "What names a strategy's blocks. tlsf, both segregated-fits and the buddies have handles, which needn't"
                             + " be looked up; the others go by address. Default: ${DEFAULT-VALUE}.")
     private String by = "address";
 
