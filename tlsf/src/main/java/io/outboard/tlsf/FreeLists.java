@@ -24,8 +24,8 @@ abstract class FreeLists extends BlockTable {
      */
     private static final int SEARCH_STEPS = 64;
 
-    /** The granules of the region that aren't free. */
-    private long used;
+    /** Half of the granules that are used, as {@link #noteUsed} was told. */
+    long half;
 
     /**
      * Makes a table without blocks, of {@code lists} lists in all, list 0 included, which stays empty.
@@ -55,17 +55,9 @@ abstract class FreeLists extends BlockTable {
      */
     abstract void unmark(int list, int empty);
 
-    /** Makes the one free block of a region that has nothing in use. */
-    final void fill(final long granules) {
-        final int whole = create(0, (int) granules);
-        insertAfter(whole, NONE);
-        used = granules;
-        insertFree(whole);
-    }
-
-    /** Tells how many granules of the region aren't free. */
-    final long used() {
-        return used;
+    /** Notes how many granules of the region are used; {@link #side} may depend on that. */
+    final void noteUsed(final long used) {
+        half = used >>> 1;
     }
 
     /** Puts a block that was in no list into that of its size, on the {@link #side} that is its own. */
@@ -80,9 +72,7 @@ abstract class FreeLists extends BlockTable {
      * @param previous the one that it was behind there: a block, or the list's head
      */
     void insertFree(final int block, final int own, final int previous) {
-        final long size = Integer.toUnsignedLong(size(block));
-        used -= size;
-        final int list = listHolding(size);
+        final int list = listHolding(Integer.toUnsignedLong(size(block)));
         if (list == own) {
             link(block, list, previous, BEHIND);
         } else {
@@ -98,7 +88,6 @@ abstract class FreeLists extends BlockTable {
     }
 
     final void removeFree(final int block) {
-        used += Integer.toUnsignedLong(size(block));
         final int list = list(block);
         unmark(list, unlink(block));
     }

@@ -28,7 +28,9 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
         this.table = table;
         firstGranule = region.address() / options.granuleBytes();
         granuleLog2 = Long.numberOfTrailingZeros(options.granuleBytes());
-        table.fill(granules());
+        final int whole = table.create(0, (int) granules());
+        table.insertAfter(whole, BlockTable.NONE);
+        table.insertFree(whole);
     }
 
     @Override
@@ -283,6 +285,7 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
      */
     @Override
     final void makeFree(final int block) {
+        table.noteUsed(granules() - (freeBytes() >>> granuleLog2));
         final int before = table.before(block);
         int after = table.after(block);
         int start = table.start(block);

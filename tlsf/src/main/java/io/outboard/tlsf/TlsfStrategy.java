@@ -13,18 +13,19 @@ import io.outboard.core.StrategyOptions;
  *   <li><b>allocate</b> takes the first block of that list, cuts it to size, and puts the rest into the list of its
  *       size.
  *   <li><b>free</b> finds the block's record by address, merges it with free neighbours on both sides, and puts it
- *       into the list of its size: first if it starts in the lower half, else last. The lower half has half as many
- *       bytes as are used, from the region's start on. But a free block before it takes it in, and keeps its own place
- *       where its list holds the new size, too.
+ *       into the list of its size: first if it starts in the lower half, else last. The lower half is half as long as all
+ *       that is used, from the region's start on. But a free block before it takes it in, and keeps its own place where
+ *       its list holds the new size, too.
  * </ol>
  *
  * <p>Where we deviate: from Bell et al. as {@link SegregatedFitStrategy} does; from Masmano et al. in three ways, all
  * for less fragmentation. A block of the upper half is put last in its list, rather than first: so the lower half is
- * divided first, and the upper one has time to merge. The first block of the request's own list, in which only some blocks fit, is taken if that
- * one does, rather than a block of the list that guarantees a fit; and a free block that grows keeps its place in its
- * list, rather than being the first to be divided again. With these three, the smallest region that serves a load, and
- * the highest address in use in a large one, are about best fit's. When no list guarantees a fit, the request's own list is searched for up to 64 steps before the
- * answer is {@link #NO_SPACE}; a block can then be left unused though it fits, but only behind 64 that don't.
+ * divided first, and the upper one has time to merge. The first block of the request's own list, in which only some
+ * blocks fit, is taken if that one does, rather than a block of the list that guarantees a fit; and a free block that
+ * grows keeps its place in its list, rather than being the first to be divided again. With these three, the smallest
+ * region that serves a load, and the highest address in use in a large one, are about best fit's. When no list
+ * guarantees a fit, the request's own list is searched for up to 64 steps before the answer is {@link #NO_SPACE}; a
+ * block can then be left unused though it fits, but only behind 64 that don't.
  *
  * <p>Thread-safety: confined to one thread. Cost: O(1), with no loop over blocks but that bounded one, for what is done
  * to a block; O(1) expected for finding it by address, as hash tables are. Some 37 to 74 bytes of host memory for each

@@ -22,8 +22,8 @@ import io.outboard.core.StrategyOptions;
  * lists are those of the lower half, and requests divide these again and again, while the blocks of the upper half are
  * left alone until their neighbours are free, too, and they merge. Without any order the free blocks of a size that are
  * divided lie all over the region. The order by one bit does about as much as a list that is sorted by address, and
- * touches no other record. The half follows what is used: so the rule is the same for a region that is nearly full and
- * for one that is far larger than what is used, as that of a pool which grows is. The rule is ours.
+ * touches no other record. The half follows what is used, as of the last free: so the rule is the same for a region that
+ * is nearly full and for one that is far larger than what is used, as that of a pool which grows is. The rule is ours.
  */
 final class TwoLevelLists extends FreeLists {
 
@@ -77,8 +77,8 @@ final class TwoLevelLists extends FreeLists {
 
     @Override
     int side(final int block) {
-        // The sign is set in the upper half, and IN_FRONT is -1. Which half it is can't be foreseen, so no branch.
-        return (int) ((used() - 1 - 2 * Integer.toUnsignedLong(start(block))) >> 63);
+        // The sign says which half the block is in, and IN_FRONT is -1: which one can't be foreseen, so no branch.
+        return (int) ((half - 1 - Integer.toUnsignedLong(start(block))) >> 63);
     }
 
     @Override

@@ -122,12 +122,15 @@ class TlsfStrategyTest {
         final Strategy strategy = ofGranules((1L << 32) - 1);
         final long[] blocks = oneGranuleEach(strategy, 10);
         strategy.free(blocks[8]);
+        strategy.free(blocks[6]);
+        assertEquals(blocks[8], strategy.allocate(256));
+        strategy.free(blocks[8]);
         strategy.allocate((3L << 30) * 256);
 
-        strategy.free(blocks[6]);
+        strategy.free(blocks[4]);
 
+        assertEquals(blocks[4], strategy.allocate(256));
         assertEquals(blocks[6], strategy.allocate(256));
-        assertEquals(blocks[8], strategy.allocate(256));
     }
 
     private static long[] oneGranuleEach(final Strategy strategy, final int count) {

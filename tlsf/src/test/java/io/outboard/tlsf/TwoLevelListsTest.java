@@ -11,15 +11,8 @@ class TwoLevelListsTest extends FreeListsContract {
 
     @Override
     FreeLists create() {
-        return withUsed((1L << 32) - 1);
-    }
-
-    /** Makes empty lists of a region of which all is used. */
-    private static FreeLists withUsed(final long granules) {
         final FreeLists made = new TwoLevelLists(OPTIONS);
-        made.fill(granules);
-        made.removeFree(made.search(1, 0, 0));
-        assertEquals(granules, made.used());
+        made.noteUsed(1L << 32);
         return made;
     }
 
@@ -56,38 +49,46 @@ class TwoLevelListsTest extends FreeListsContract {
         assertEquals(last, lists.findFitting(7));
     }
 
-    /** With 1000 granules in use beside the block, the lower half has 500. */
     @ParameterizedTest
-    @CsvSource({"0, true", "499, true", "500, false", "501, false", "992, false", "-1, false"})
-    void shouldPutOnlyBlocksOfTheLowerHalfInFront(final int start, final boolean first) {
-        final FreeLists half = withUsed(1014);
-        final int other = half.create(0, 7);
-        final int block = half.create(start, 7);
+    @CsvSource({
+        "1000, 0, true",
+        "1000, 499, true",
+        "1000, 500, false",
+        "1001, 499, true",
+        "1001, 500, false",
+        "1000, -1, false",
+        "4294967295, 2147483646, true",
+        "4294967295, 2147483647, false",
+        "4294967295, -2147483648, false",
+        "0, 0, false"
+    })
+    void shouldPutOnlyBlocksOfTheLowerHalfOfWhatIsUsedInFront(final long used, final int start, final boolean first) {
+        final int other = insert(7);
+        final int block = lists.create(start, 7);
 
-        half.insertFree(other);
-        half.insertFree(block);
+        lists.noteUsed(used);
+        lists.insertFree(block);
 
-        assertEquals(1000, half.used());
-        assertEquals(first ? block : other, half.findFitting(7));
-        assertEquals(first ? other : block, half.previous(half.head(7)));
+        assertEquals(first ? block : other, lists.findFitting(7));
+        assertEquals(first ? other : block, lists.previous(lists.head(7)));
     }
 
     @Test
-    void shouldKeepThePlaceInTheBlocksOwnListAndCountWhatIsUsed() {
+    void shouldKeepThePlaceInTheBlocksOwnListInWhicheverHalf() {
         final int last = insert(65);
         final int grown = insert(64);
         final int first = insert(64);
-        final int previous = lists.previous(grown);
-        lists.removeFree(grown);
-        lists.setRange(grown, 1000, 65);
-        final long used = lists.used();
+        for (final long used : new long[] {0, 1L << 32}) {
+            final int previous = lists.previous(grown);
+            lists.removeFree(grown);
+            lists.noteUsed(used);
 
-        lists.insertFree(grown, 64, previous);
+            lists.insertFree(grown, 64, previous);
 
-        assertEquals(used - 65, lists.used());
-        assertEquals(first, lists.findFitting(64));
-        assertEquals(grown, lists.next(first));
-        assertEquals(last, lists.next(grown));
+            assertEquals(first, lists.findFitting(64));
+            assertEquals(grown, lists.next(first));
+            assertEquals(last, lists.next(grown));
+        }
     }
 
     @Test
