@@ -66,7 +66,8 @@ abstract class FreeLists extends BlockTable {
     }
 
     /**
-     * Puts a block where it was, in one list, or as first or last, see {@link #side}, if the list of its size is another.
+     * Puts a block where it was, in one list, or as first or last, see {@link #side}, if the list of its size is
+     * another.
      *
      * @param own the list that it was in, or {@link #NO_LIST}
      * @param previous the one that it was behind there: a block, or the list's head
@@ -93,8 +94,8 @@ abstract class FreeLists extends BlockTable {
     }
 
     /**
-     * Tells whether a block becomes the first of a list that it wasn't in, {@link #BEHIND} the head, or the last, {@link
-     * #IN_FRONT} of it.
+     * Tells whether a block becomes the first of a list that it wasn't in, {@link #BEHIND} the head, or the last,
+     * {@link #IN_FRONT} of it.
      */
     int side(final int block) {
         return BEHIND;

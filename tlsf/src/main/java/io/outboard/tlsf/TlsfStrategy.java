@@ -13,9 +13,9 @@ import io.outboard.core.StrategyOptions;
  *   <li><b>allocate</b> takes the first block of that list, cuts it to size, and puts the rest into the list of its
  *       size.
  *   <li><b>free</b> finds the block's record by address, merges it with free neighbours on both sides, and puts it
- *       into the list of its size: first if it starts in the lower half, else last. The lower half is half as long as all
- *       that is used, from the region's start on. But a free block before it takes it in, and keeps its own place where
- *       its list holds the new size, too.
+ *       into the list of its size: first if it starts in the lower half, else last. The lower half is half as long as
+ *       all that is used, from the region's start on. But a free block before it takes it in, and keeps its own place
+ *       where its list holds the new size, too.
  * </ol>
  *
  * <p>Where we deviate: from Bell et al. as {@link SegregatedFitStrategy} does; from Masmano et al. in three ways, all

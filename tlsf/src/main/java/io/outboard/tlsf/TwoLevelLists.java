@@ -21,9 +21,9 @@ import io.outboard.core.StrategyOptions;
  * as all that is used, from the region's start on; in the paper every block is put first. So the first blocks of the
  * lists are those of the lower half, and requests divide these again and again, while the blocks of the upper half are
  * left alone until their neighbours are free, too, and they merge. Without any order the free blocks of a size that are
- * divided lie all over the region. The order by one bit does about as much as a list that is sorted by address, and
- * touches no other record. The half follows what is used, as of the last free: so the rule is the same for a region that
- * is nearly full and for one that is far larger than what is used, as that of a pool which grows is. The rule is ours.
+ * divided lie all over the region. This order by one bit touches no other record; lists sorted by address would need
+ * walks. The half follows what is used, as of the last free: so the rule is the same for a region that is nearly full
+ * and for one that is far larger than what is used, as that of a pool which grows is. The rule is ours.
  */
 final class TwoLevelLists extends FreeLists {
 
