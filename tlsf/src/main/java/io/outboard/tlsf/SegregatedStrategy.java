@@ -85,7 +85,9 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
     final void freeFirst(final long address) {
         final int block = table.find(startOf(address));
         final int before = table.before(block);
+        final long half = table.half;
         free(address);
+        table.half = half;
         table.moveToFront(table.isFree(block) ? block : before);
     }
 
@@ -285,11 +287,12 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
      */
     @Override
     final void makeFree(final int block) {
-        table.noteUsed(granules() - (freeBytes() >>> granuleLog2));
         final int before = table.before(block);
         int after = table.after(block);
         int start = table.start(block);
         int size = table.size(block);
+        // Without this block: where nothing is left, all is as in a new strategy.
+        table.noteUsed(granules() - (freeBytes() >>> granuleLog2) - Integer.toUnsignedLong(size));
         if (table.isFree(after)) {
             table.removeFree(after);
             size += table.size(after);

@@ -54,9 +54,10 @@ abstract class TableStrategy extends AbstractStrategy implements HandleStrategy 
     @Override
     public final void freeByHandle(final long handle) {
         final int block = held(handle);
-        addFree(size(block));
+        final long size = size(block);
         table().letGo(block);
         makeFree(block);
+        addFree(size);
     }
 
     @Override
@@ -190,7 +191,7 @@ abstract class TableStrategy extends AbstractStrategy implements HandleStrategy 
         return block;
     }
 
-    /** Makes a block free that is in no list nor in the hash table. */
+    /** Makes a block free that is in no list nor in the hash table. The caller counts its bytes afterwards. */
     abstract void makeFree(int block);
 
     @Override

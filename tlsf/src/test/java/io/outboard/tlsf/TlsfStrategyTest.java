@@ -13,6 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** These tests go beyond the contract of every strategy: limits of the region, choice of a block, bounded search. */
 class TlsfStrategyTest {
@@ -131,6 +133,26 @@ class TlsfStrategyTest {
 
         assertEquals(blocks[4], strategy.allocate(256));
         assertEquals(blocks[6], strategy.allocate(256));
+    }
+
+    /** Where nothing is in use any more, blocks are placed as by a new strategy: its lower half is empty. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldForgetTheHalvesOnceNothingIsUsed(final boolean byHandle) {
+        final TlsfStrategy strategy = new TlsfStrategy(new Region(BASE, 1000 * 256), OPTIONS);
+        if (byHandle) {
+            strategy.freeByHandle(strategy.allocateByHandle(900 * 256));
+        } else {
+            strategy.free(strategy.allocate(900 * 256));
+        }
+        final long first = strategy.allocate(2 * 256);
+        final long second = strategy.allocate(2 * 256);
+
+        strategy.trim(first, 256);
+        strategy.trim(second, 256);
+
+        assertEquals(first + 256, strategy.allocate(256));
+        assertEquals(second + 256, strategy.allocate(256));
     }
 
     private static long[] oneGranuleEach(final Strategy strategy, final int count) {
