@@ -147,6 +147,7 @@ class TlsfStrategyTest {
         }
         final long first = strategy.allocate(2 * 256);
         final long second = strategy.allocate(2 * 256);
+        strategy.allocate(256);
 
         strategy.trim(first, 256);
         strategy.trim(second, 256);
