@@ -156,6 +156,23 @@ class TlsfStrategyTest {
         assertEquals(second + 256, strategy.allocate(256));
     }
 
+    @Test
+    void shouldFreeTheLastAllocationAsIfItHadNeverBeen() {
+        final TlsfStrategy strategy = new TlsfStrategy(new Region(BASE, 20_000 * 256), OPTIONS);
+        final long[] blocks = oneGranuleEach(strategy, 2);
+        strategy.allocate(1000 * 256);
+        final long trimmed = strategy.allocate(2 * 256);
+        strategy.allocate(256);
+        strategy.free(blocks[0]);
+        strategy.allocate(5000 * 256);
+
+        strategy.freeFirst(strategy.allocate(7 * 256));
+
+        strategy.trim(trimmed, 256);
+        assertEquals(blocks[0], strategy.allocate(256));
+        assertEquals(trimmed + 256, strategy.allocate(256));
+    }
+
     private static long[] oneGranuleEach(final Strategy strategy, final int count) {
         return LongStream.generate(() -> strategy.allocate(256)).limit(count).toArray();
     }
