@@ -31,7 +31,6 @@ public record Series(String name, String colour, String dash, boolean hidden) {
             Map.entry("bitmask", 5),
             Map.entry("segregated-fit", 6),
             Map.entry("segregated-fit-paper", 10),
-            Map.entry("tlsf-frugal", 7),
             Map.entry("pooled", 8),
             Map.entry("buddy-fibonacci", 9),
             Map.entry("buddy-double", 15),

@@ -110,7 +110,7 @@ class ReportPageBrowserTest {
                 "pooled",
                 "segregated-fit",
                 "tlsf",
-                "tlsf-frugal",
+                "buddy-double",
                 "cudaMalloc",
                 "cuMemAllocAsync"
             }) {

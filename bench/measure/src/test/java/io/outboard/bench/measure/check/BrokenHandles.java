@@ -21,6 +21,9 @@ final class BrokenHandles {
     private final Set<Long> held = new HashSet<>();
     private final Set<Long> known = new HashSet<>();
 
+    /** The addresses of blocks that had a handle before and are named by their addresses now. */
+    private final Set<Long> left = new HashSet<>();
+
     /** {@code shows} says whether a call has this fault. */
     BrokenHandles(final HandleStrategy strategy, final Fault fault, final Predicate<Fault> shows) {
         this.strategy = strategy;
@@ -95,7 +98,7 @@ final class BrokenHandles {
 
     long nameByHandle(final long address) {
         final long handle = strategy.nameByHandle(address);
-        final boolean again = known.contains(handle);
+        final boolean again = left.remove(address);
         held(handle);
         if (shows.test(Fault.HANDLE_NEGATIVE)) {
             return -2;
@@ -107,12 +110,18 @@ final class BrokenHandles {
         try {
             final long address = strategy.nameByAddress(handle);
             held.remove(handle);
+            left.add(address);
             // With fewer blocks, the comparison with a new strategy might find the fault instead.
             final boolean wrong = strategy.liveBlocks() > 64 && shows.test(Fault.NAMED_BY_ANOTHER_ADDRESS);
             return address + (wrong ? strategy.granuleBytes() : 0);
         } catch (final InvalidAddressException e) {
             return refuse(handle, e);
         }
+    }
+
+    /** Tells that the block that starts there, if there is one, is no more. */
+    void forget(final long address) {
+        left.remove(address);
     }
 
     /** Frees the block that a handle names and that starts there, if there is one. */

@@ -109,6 +109,7 @@ final class BrokenStrategy implements HandleStrategy, PartRetiringStrategy {
     public void free(final long address) {
         try {
             strategy.free(address);
+            handles.forget(address);
         } catch (final InvalidAddressException e) {
             if (fault == Fault.HELD_BLOCK_FREED_BY_ADDRESS && handles.freeHeldAt(address)) {
                 return;
@@ -129,6 +130,7 @@ final class BrokenStrategy implements HandleStrategy, PartRetiringStrategy {
     @Override
     public long retire(final long address) {
         final long handle = strategy.retire(address);
+        handles.forget(address);
         if (shows(Fault.HANDLE_TOO_LARGE)) {
             return handle | 1L << 48;
         }

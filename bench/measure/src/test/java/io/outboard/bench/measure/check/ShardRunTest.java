@@ -50,7 +50,7 @@ class ShardRunTest {
 
     @Test
     void shouldCheckAllStrategies() {
-        assertEquals(12, strategies().size());
+        assertEquals(11, strategies().size());
     }
 
     /** Sixteen times the mean size of a block once exceeded a {@code long} of bytes, and so did alignments. */
