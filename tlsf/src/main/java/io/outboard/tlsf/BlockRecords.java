@@ -348,14 +348,23 @@ abstract class BlockRecords {
         return get(block + NEXT);
     }
 
-    /** Tells the list that a free block is in. */
+    /** Tells the list that a free block is in, or that a block in use was in last. */
     final int list(final int block) {
         return get(block + LIST);
     }
 
-    /** Tells what a free block is behind in its list: a block, or the list's head. Of a head, the last of its list. */
+    /**
+     * Tells what a free block is behind in its list, or a block in use was last: a block, or the list's head. Of a head,
+     * the last of its list.
+     */
     final int previous(final int block) {
         return get(block + PREVIOUS);
+    }
+
+    /** Makes {@link #list} and {@link #previous} of a block in use those of another one. */
+    final void copyPlace(final int from, final int to) {
+        put(to + LIST, list(from));
+        put(to + PREVIOUS, previous(from));
     }
 
     /** Puts a block that is in no list first in one; it is free from then on. */

@@ -82,12 +82,6 @@ abstract class FreeLists extends BlockTable {
         mark(list);
     }
 
-    /** Makes a block the first of its list. */
-    final void moveToFront(final int block) {
-        unlink(block);
-        push(block, list(block));
-    }
-
     final void removeFree(final int block) {
         final int list = list(block);
         unmark(list, unlink(block));

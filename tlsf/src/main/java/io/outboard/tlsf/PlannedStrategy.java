@@ -100,7 +100,7 @@ public final class PlannedStrategy extends SegregatedStrategy implements Stepwis
 
     @Override
     public void takeBack(final long address) {
-        freeFirst(address);
+        freeLast(address);
         next = nextBefore;
     }
 

@@ -81,14 +81,18 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
         return size;
     }
 
-    /** Frees the block that was allocated last, and puts what it was cut from first in its list, as it was. */
-    final void freeFirst(final long address) {
+    /** Frees the block that was allocated last, as if that had never been: what it was cut from is in its place again. */
+    final void freeLast(final long address) {
         final int block = table.find(startOf(address));
         final int before = table.before(block);
+        final int list = table.list(block);
+        final int previous = table.previous(block);
         final long half = table.half;
         free(address);
         table.half = half;
-        table.moveToFront(table.isFree(block) ? block : before);
+        final int whole = table.isFree(block) ? block : before;
+        table.removeFree(whole);
+        table.insertFree(whole, list, previous);
     }
 
     /**
@@ -242,7 +246,10 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
         return Integer.toUnsignedLong(start);
     }
 
-    /** Cuts such granules out; what is in front, and left over, stays free. They are in no list nor in the hash table. */
+    /**
+     * Cuts such granules out; what is in front, and left over, stays free. They are in no list nor in the hash table, but
+     * their record says where in which list the free block was.
+     */
     private int cut(final int block, final int padding, final int size) {
         final int start = table.start(block) + padding;
         final int rest = table.size(block) - padding - size;
@@ -252,10 +259,11 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
         table.removeFree(block);
         int taken = block;
         if (padding != 0) {
+            taken = table.create(start, size);
+            table.copyPlace(block, taken);
+            table.insertAfter(taken, block);
             table.setRange(block, table.start(block), padding);
             table.insertFree(block);
-            taken = table.create(start, size);
-            table.insertAfter(taken, block);
         }
         if (rest != 0) {
             final int tail = table.create(start + size, rest);

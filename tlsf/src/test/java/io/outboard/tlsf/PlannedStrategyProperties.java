@@ -212,4 +212,39 @@ class PlannedStrategyProperties {
             assertEquals(once, strategy.allocate(program.sizeBytes(block)));
         }
     }
+
+    /** Planned places and aligned ones are cut out of blocks anywhere in their lists, as is what a search finds. */
+    @Property(tries = 300)
+    void shouldPutWhatABlockWasCutFromBackIntoItsPlace(@ForAll final long seed) {
+        final SplittableRandom random = new SplittableRandom(seed);
+        final Program program = program(random, 100);
+        final PlannedStrategy strategy = new PlannedStrategy(REGION, OPTIONS, program.plan());
+        final List<Long> live = new ArrayList<>();
+        int block = 0;
+
+        for (int step = 0; step < 200; step++) {
+            final boolean planned = strategy.followsPlan() && random.nextInt(8) > 0;
+            final long sizeBytes = planned ? program.sizeBytes(block) : GRANULE * (1 + random.nextInt(300));
+            final long alignmentBytes = GRANULE << Math.max(0, random.nextInt(8) - 4);
+            final List<Long> before = freeBlocks(strategy);
+            final long address = strategy.allocate(sizeBytes, alignmentBytes);
+            if (address != Strategy.NO_SPACE) {
+                strategy.takeBack(address);
+                assertEquals(before, freeBlocks(strategy));
+                live.add(strategy.allocate(sizeBytes, alignmentBytes));
+                assertEquals(address, live.get(live.size() - 1));
+                block++;
+            }
+            if (random.nextInt(3) > 0 && !live.isEmpty()) {
+                strategy.free(live.remove(random.nextInt(live.size())));
+            }
+        }
+    }
+
+    /** Returns the addresses in the order of the lists. */
+    private static List<Long> freeBlocks(final PlannedStrategy strategy) {
+        final List<Long> addresses = new ArrayList<>();
+        strategy.forEachFree(GRANULE, (block, address, sizeBytes) -> addresses.add(address));
+        return addresses;
+    }
 }

@@ -166,7 +166,7 @@ class TlsfStrategyTest {
         strategy.free(blocks[0]);
         strategy.allocate(5000 * 256);
 
-        strategy.freeFirst(strategy.allocate(7 * 256));
+        strategy.freeLast(strategy.allocate(7 * 256));
 
         strategy.trim(trimmed, 256);
         assertEquals(blocks[0], strategy.allocate(256));
