@@ -57,6 +57,9 @@ public final class BitmaskStrategy extends AbstractStrategy {
     /** The size of the smallest block, in granules. */
     static final int SMALLEST_BLOCK = 2;
 
+    /** From so many granules on, bits are made by the page: all of them at once have 128 MiB. */
+    private static final long PAGED_FROM = 1L << 30;
+
     private final BoundaryBitmap boundaries;
 
     /** Bit i is set if the block in use that starts at boundary 2 i or 2 i + 1 is retired; null until one is. */
@@ -80,8 +83,12 @@ public final class BitmaskStrategy extends AbstractStrategy {
             throw new IllegalArgumentException("region=" + region + " must have at least 2 granules of "
                     + options.granuleBytes() + " bytes: choose a smaller granule");
         }
-        boundaries = BoundaryBitmap.of(granules() + 1);
+        boundaries = bitmap(granules() + 1);
         boundaries.setRange(0, granules() + 1);
+    }
+
+    private BoundaryBitmap bitmap(final long length) {
+        return granules() < PAGED_FROM ? new BoundaryBitmap(length) : new PagedBitmap(length, PagedBitmap.PAGE_WORDS);
     }
 
     @Override
@@ -193,7 +200,7 @@ public final class BitmaskStrategy extends AbstractStrategy {
         BoundaryBitmap starts = retiredStarts;
         if (starts == null) {
             // A block has two granules at least, so none starts at the last one.
-            starts = BoundaryBitmap.of(granules() >>> 1);
+            starts = bitmap(granules() >>> 1);
             retiredStarts = starts;
         }
         return starts;

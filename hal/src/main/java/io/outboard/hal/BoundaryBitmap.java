@@ -49,9 +49,6 @@ class BoundaryBitmap {
     static final int NODE_BITS = 1 << NODE_LOG2;
     static final int NODE_WORDS = NODE_BITS / Long.SIZE;
 
-    /** The most bits that are made at once, of 128 MiB. */
-    private static final long MOST_AT_ONCE = 1L << 30;
-
     private final long length;
 
     /** The words of all nodes, or of none if a subclass has them. */
@@ -63,15 +60,10 @@ class BoundaryBitmap {
     private final RunSearch runs;
 
     /**
-     * Makes bits that are all 0, and takes little memory for many.
+     * Makes bits that are all 0, and all their words at once.
      *
      * @param length how many, from 1 to 2^32
      */
-    static BoundaryBitmap of(final long length) {
-        return length > MOST_AT_ONCE ? new PagedBitmap(length, PagedBitmap.PAGE_WORDS) : new BoundaryBitmap(length);
-    }
-
-    /** Makes bits that are all 0, and all their words at once. */
     BoundaryBitmap(final long length) {
         this(length, wordsFor(length));
     }

@@ -206,6 +206,16 @@ class BitmaskStrategyTest {
         assertTrue(strategy.hostBytes() > 8 << 20, () -> strategy.hostBytes() + " bytes");
     }
 
+    /** A bitmap of half as many bits is made by the page, too. */
+    @Test
+    void shouldTakeMemoryForRetiredBlocksAsTheyComeInEachHugeRegion() {
+        final Strategy strategy = ofGranules(1 << 30);
+
+        strategy.retire(strategy.allocate(GRANULE));
+
+        assertTrue(strategy.hostBytes() < 4 << 20, () -> strategy.hostBytes() + " bytes");
+    }
+
     /** The second block's bits begin and end with a page, so summaries alone tell them. */
     @Test
     void shouldTakeNoMemoryInAHugeRegionForBitsThatAreAlike() {

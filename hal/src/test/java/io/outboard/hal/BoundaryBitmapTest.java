@@ -157,7 +157,7 @@ class BoundaryBitmapTest {
     /** The bitmap is as long as a region's boundaries can be: all five levels, and offsets beyond 31 bits. */
     @Test
     void shouldHoldAsManyBitsAs32BitsCount() {
-        final BoundaryBitmap bitmap = BoundaryBitmap.of(ALL);
+        final BoundaryBitmap bitmap = new PagedBitmap(ALL, PagedBitmap.PAGE_WORDS);
         bitmap.setRange(0, ALL);
         bitmap.clearRange(ALL - 1000, ALL - 999);
         bitmap.clearRange(7, 8);
