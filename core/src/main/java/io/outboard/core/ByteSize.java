@@ -20,8 +20,8 @@ public final class ByteSize {
     private static final String UNITS = "KMGTPE";
 
     /**
-     * The form of sizes. It isn't compiled, since messages of errors need this class, and may be made where a stack ends:
-     * a class that has nothing to initialise can't be lost by that.
+     * The form of sizes. It isn't compiled, since messages of errors need this class, and may be made where a stack
+     * ends: a class that has nothing to initialise can't be lost by that. So {@link #text} does without decimals, too.
      */
     private static final String FORM = "(?i)([0-9]{1,19}(?:\\.[0-9]{1,6})?)\\s*(?:([kmgtpe])(?:i?b)?|b)?";
 
@@ -61,7 +61,8 @@ public final class ByteSize {
             return bytes + (bytes == 1 ? " byte" : " bytes");
         }
         final int unit = unitOf(bytes);
-        final long hundredths = hundredths(bytes, 10 * unit);
+        // The upper half of a product of 128 bits, which is twice the hundredths here, and then rounded half up.
+        final long hundredths = (Math.multiplyHigh(bytes, 200L << (Long.SIZE - 10 * unit)) + 1) >>> 1;
         if (hundredths == 102_400) {
             // Rounding yields 1024, which is 1 of the next unit.
             return text(bytesOf(unit + 1));
@@ -90,16 +91,5 @@ public final class ByteSize {
 
     private static long bytesOf(final int unit) {
         return 1L << (10 * unit);
-    }
-
-    /** Divides by 2^log2, as people do on paper: {@link BigDecimal} has much to initialise. */
-    private static long hundredths(final long bytes, final int log2) {
-        long quotient = bytes >>> log2;
-        long rest = bytes;
-        for (int digit = 0; digit < 2; digit++) {
-            rest = (rest & (1L << log2) - 1) * 10;
-            quotient = 10 * quotient + (rest >>> log2);
-        }
-        return quotient + (rest >>> (log2 - 1) & 1);
     }
 }
