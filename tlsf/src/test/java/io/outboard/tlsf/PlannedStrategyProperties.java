@@ -197,6 +197,33 @@ class PlannedStrategyProperties {
         assertEquals(0, strategy.freeBytes());
     }
 
+    @Property(tries = 100)
+    void shouldPlaceAsTlsfDoesOnceAProgramHasDeviated(@ForAll final long seed) {
+        final SplittableRandom random = new SplittableRandom(seed);
+        final PlannedStrategy strategy =
+                new PlannedStrategy(REGION, OPTIONS, program(random, 10).plan());
+        final TlsfStrategy tlsf = new TlsfStrategy(REGION, OPTIONS);
+        final List<Long> live = new ArrayList<>();
+        live.add(strategy.allocate(2000 * GRANULE));
+        assertFalse(strategy.followsPlan());
+        assertEquals(live.get(0), tlsf.allocate(2000 * GRANULE));
+
+        for (int step = 0; step < 200; step++) {
+            final long sizeBytes = GRANULE * (1 + random.nextInt(300));
+            final long alignmentBytes = GRANULE << Math.max(0, random.nextInt(8) - 4);
+            final long address = strategy.allocate(sizeBytes, alignmentBytes);
+            assertEquals(tlsf.allocate(sizeBytes, alignmentBytes), address);
+            if (address != Strategy.NO_SPACE) {
+                live.add(address);
+            }
+            if (random.nextInt(3) > 0 && !live.isEmpty()) {
+                final long freed = live.remove(random.nextInt(live.size()));
+                strategy.free(freed);
+                tlsf.free(freed);
+            }
+        }
+    }
+
     @Property(tries = 300)
     void shouldGoOnAsIfNothingHadBeenAfterTakingBack(@ForAll final long seed) {
         final Program program = program(new SplittableRandom(seed), 50);

@@ -139,11 +139,11 @@ class TlsfStrategyTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldForgetTheHalvesOnceNothingIsUsed(final boolean byHandle) {
-        final TlsfStrategy strategy = new TlsfStrategy(new Region(BASE, 1000 * 256), OPTIONS);
+        final TlsfStrategy strategy = new TlsfStrategy(new Region(BASE, ((1L << 32) - 1) * 256), OPTIONS);
         if (byHandle) {
-            strategy.freeByHandle(strategy.allocateByHandle(900 * 256));
+            strategy.freeByHandle(strategy.allocateByHandle((3L << 30) * 256));
         } else {
-            strategy.free(strategy.allocate(900 * 256));
+            strategy.free(strategy.allocate((3L << 30) * 256));
         }
         final long first = strategy.allocate(2 * 256);
         final long second = strategy.allocate(2 * 256);
