@@ -16,6 +16,8 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** One region grows and shrinks in place. {@link PoolGrowthTest} is about whole regions. */
 class PoolGrowthInPlaceTest {
@@ -191,6 +193,28 @@ class PoolGrowthInPlaceTest {
         pool.free(block);
         assertEquals(30 * MIB, pool.largestFreeBlockBytes());
         assertEquals(18 * MIB, pool.sizeOf(wall));
+    }
+
+    /** The hole is as large as the tail, and comes into the list of free blocks of that size behind the tail. */
+    @ParameterizedTest
+    @ValueSource(strings = {"tlsf", "segregated-fit", "pooled"})
+    void shouldUseAHoleThatCameWhileTheTailCouldNotBeCommitted(final String strategy) {
+        source.withAddresses(32 * MIB);
+        final Pool pool = builder()
+                .strategy(strategy, StrategyOptions.DEFAULTS)
+                .slackBytes(0)
+                .build();
+        pool.allocate(15 * MIB);
+        final long hole = pool.allocate(8 * MIB);
+        pool.allocate(MIB);
+        source.refuse(() -> {
+            if (pool.statistics().usedBytes() == 24 * MIB) {
+                pool.free(hole);
+            }
+            return DeviceOutOfMemoryException.ofDevice(1, 0, 1, "simulated");
+        });
+
+        assertEquals(hole, pool.allocate(8 * MIB));
     }
 
     /** A slab would lie in the tail, as none fits into a hole; but a block fits into a hole. */

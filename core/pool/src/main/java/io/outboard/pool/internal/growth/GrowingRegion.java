@@ -230,7 +230,11 @@ final class GrowingRegion {
                 segment.slabs.makeDo();
             }
             segment.gained();
-            final long placed = segment.owner.placeIn(segment, sizeBytes, alignmentBytes);
+            long placed = segment.owner.placeIn(segment, sizeBytes, alignmentBytes);
+            if (placed < Strategy.NO_SPACE) {
+                // What was taken back may have become the last free block of its size: then another one is the first.
+                placed = segment.owner.placeIn(segment, sizeBytes, alignmentBytes);
+            }
             return placed < Strategy.NO_SPACE ? placeAroundTail(sizeBytes, alignmentBytes) : placed;
         });
     }
