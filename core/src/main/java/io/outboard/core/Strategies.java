@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 /**
  * This class finds the strategies on the class path or module path, by name: those of every {@link StrategyModule}.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: each call asks {@link ServiceLoader} anew; no provider is kept.
+ * <p>Thread-safety: safe for any number of threads. Cost: each call asks {@link ServiceLoader} anew.
  */
 public final class Strategies {
 

@@ -15,8 +15,9 @@ import org.objectweb.asm.Type;
 
 /**
  * This class counts the records that code touches. It loads classes anew, with every access to an element of an {@code
- * int[]} or {@code long[]}, and every copy and fill of a range, replaced by a call. The call notes which half cache line
- * of which array was accessed; that is the size of a record. So the code that runs is what is counted, and the code that is shipped knows nothing of it.
+ * int[]} or {@code long[]}, and every copy and fill of a range, replaced by a call. The call notes which half cache
+ * line of which array was accessed; that is the size of a record. So the code that runs is what is counted, and the
+ * code that is shipped knows nothing of it.
  *
  * <p>Confined to one thread: the notes are static, since instrumented code must find them.
  */

@@ -49,8 +49,8 @@ class PagedBitmap extends BoundaryBitmap {
     }
 
     /**
-     * {@inheritDoc} Where that is a node's first, no part of a node changes. Where a block ends, both values are, so there
-     * is a page: a free makes none.
+     * {@inheritDoc} Where that is a node's first, no part of a node changes. Where a block ends, both values are, so
+     * there is a page: a free makes none.
      */
     @Override
     void prepare(final long end) {

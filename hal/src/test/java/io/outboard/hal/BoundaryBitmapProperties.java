@@ -11,7 +11,10 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.lifecycle.AddLifecycleHook;
 import net.jqwik.api.lifecycle.PropagationMode;
 
-/** The bitmap behaves, with its words at once and in pages, as a {@code BitSet} does. This repeats a seed: {@code -Doutboard.seed=SEED}. */
+/**
+ * The bitmap behaves, with its words at once and in pages, as a {@code BitSet} does. This repeats a seed: {@code
+ * -Doutboard.seed=SEED}.
+ */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class BoundaryBitmapProperties {
 

@@ -354,8 +354,8 @@ abstract class BlockRecords {
     }
 
     /**
-     * Tells what a free block is behind in its list, or a block in use was last: a block, or the list's head. Of a head,
-     * the last of its list.
+     * Tells what a free block is behind in its list, or a block in use was last: a block, or the list's head. Of a
+     * head, the last of its list.
      */
     final int previous(final int block) {
         return get(block + PREVIOUS);

@@ -19,8 +19,8 @@ abstract class FreeLists extends BlockTable {
     static final int NO_LIST = 0;
 
     /**
-     * The bound of {@link #search}, however long a list is: 0.15 to 0.6 microseconds where the blocks' records are in the
-     * processor's caches, 10 to 20 where none is (2026-11-28).
+     * The bound of {@link #search}, however long a list is: 0.15 to 0.6 microseconds where the blocks' records are in
+     * the processor's caches, 10 to 20 where none is (2026-11-28).
      */
     private static final int SEARCH_STEPS = 64;
 

@@ -17,8 +17,8 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
     private final int granuleLog2;
 
     /**
-     * Nobody reads this number, but C2 drops the loads for one that isn't kept: then {@link #releaseAll} takes 1.2 to 1.5
-     * times as long with 250,000 blocks (JDK 25, 2026-11-28).
+     * Nobody reads this number, but C2 drops the loads for one that isn't kept: then {@link #releaseAll} takes 1.2 to
+     * 1.5 times as long with 250,000 blocks (JDK 25, 2026-11-28).
      */
     @SuppressWarnings("unused")
     private int lookedAt;
@@ -81,7 +81,7 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
         return size;
     }
 
-    /** Frees the block that was allocated last, as if that had never been: what it was cut from is in its place again. */
+    /** Frees the block that was allocated last, as if it had never been: what it was cut from is in its place again. */
     final void freeLast(final long address) {
         final int block = table.find(startOf(address));
         final int before = table.before(block);
@@ -239,7 +239,7 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
         return hasRoomFor((padding == 0 ? 0 : 1) + (rest == 0 ? 0 : 1));
     }
 
-    /** Takes granules out of a free block that has them, from {@code padding} on, for a block that is found by address. */
+    /** Takes granules, from {@code padding} on, out of a free block that has them, for a block found by address. */
     final long take(final int block, final int padding, final int size) {
         final int start = table.start(block) + padding;
         table.enter(cut(block, padding, size));
@@ -247,8 +247,8 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
     }
 
     /**
-     * Cuts such granules out; what is in front, and left over, stays free. They are in no list nor in the hash table, but
-     * their record says where in which list the free block was.
+     * Cuts such granules out; what is in front, and left over, stays free. They are in no list nor in the hash table,
+     * but their record says where in which list the free block was.
      */
     private int cut(final int block, final int padding, final int size) {
         final int start = table.start(block) + padding;

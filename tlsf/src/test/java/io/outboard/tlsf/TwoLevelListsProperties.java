@@ -14,8 +14,7 @@ import net.jqwik.api.lifecycle.PropagationMode;
 
 /**
  * Blocks come into lists on the side that their address and half of what is used say, and every other block keeps its
- * place.
- * This repeats a seed: {@code -Doutboard.seed=SEED}.
+ * place. This repeats a seed: {@code -Doutboard.seed=SEED}.
  */
 @AddLifecycleHook(value = SeedFromSystemProperties.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class TwoLevelListsProperties {
