@@ -14,16 +14,18 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The host's memory ends while a strategy's tables change. */
 class PoolHostMemoryTest {
 
     private static final long MIB = 1L << 20;
 
-    /** This provider makes a TLSF strategy that has no host memory to divide a hole, once. */
+    /** This provider makes a TLSF strategy that has no host memory for a call, once. */
     public static final class Provider implements StrategyProvider, StrategyModule {
 
-        static volatile boolean fails;
+        static volatile String failing = "";
 
         @Override
         public List<StrategyProvider> strategies() {
@@ -47,8 +49,8 @@ class PoolHostMemoryTest {
                     Strategy.class.getClassLoader(),
                     new Class<?>[] {PartRetiringStrategy.class},
                     (proxy, method, arguments) -> {
-                        if (fails && method.getName().equals("splitRetired")) {
-                            fails = false;
+                        if (method.getName().equals(failing)) {
+                            failing = "";
                             throw new OutOfMemoryError("simulated");
                         }
                         try {
@@ -86,11 +88,38 @@ class PoolHostMemoryTest {
         final long behind = pool.allocate(42 * MIB);
         pool.free(first);
         pool.free(second);
-        Provider.fails = true;
+        Provider.failing = "splitRetired";
 
         assertThrows(OutOfMemoryError.class, () -> pool.allocate(50 * MIB));
 
         List.of(begin, middle, last, behind).forEach(pool::free);
         assertEquals(0, pool.trimTo(0));
+    }
+
+    /** Threads of other arenas free by the start of a block, which used to be lost. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldKeepABlockInUseThatCannotBeRetired(final boolean async) {
+        final Pool pool = Pool.over(new FailingMemorySource(100 * MIB))
+                .strategy("probing-failing")
+                .reuse(ReusePolicy.STREAM_ORDERED, new SteadyDevice(true))
+                .spread(2)
+                .build();
+        final long block = pool.allocate(MIB);
+        Provider.failing = "retire";
+
+        assertThrows(OutOfMemoryError.class, () -> free(pool, block, async));
+
+        assertEquals(MIB, pool.sizeOf(block));
+        free(pool, block, async);
+        assertEquals(0, pool.statistics().usedBytes());
+    }
+
+    private static void free(final Pool pool, final long block, final boolean async) {
+        if (async) {
+            pool.freeAsync(block, 1);
+        } else {
+            pool.free(block);
+        }
     }
 }

@@ -200,8 +200,13 @@ public final class Arena extends Limbo {
         lock();
         try {
             reserve();
-            endStart(segment, address);
-            takeBack(segment, address);
+            final long startBytes = endStart(segment, address);
+            try {
+                takeBack(segment, address);
+            } catch (final OutOfMemoryError e) {
+                beginStart(segment, address, startBytes);
+                throw e;
+            }
             countFree();
             keepUpIfItCan();
             unlock();
@@ -384,8 +389,13 @@ public final class Arena extends Limbo {
 
     /** Retires a block into a stream's limbo. */
     void retire(final Segment segment, final long address, final StreamLimbo.Block into) {
-        endStart(segment, address);
-        into.retired = segment.strategy.retire(address);
+        final long startBytes = endStart(segment, address);
+        try {
+            into.retired = segment.strategy.retire(address);
+        } catch (final OutOfMemoryError e) {
+            beginStart(segment, address, startBytes);
+            throw e;
+        }
         into.bytes = segment.strategy.retiredBytes(into.retired);
         into.segment = segment;
         countFree();
@@ -522,10 +532,23 @@ public final class Arena extends Limbo {
         addToLimbo(segment.id, block, sizeBytes);
     }
 
-    private static void endStart(final Segment segment, final long address) {
+    private static long endStart(final Segment segment, final long address) {
         final BlockStarts starts = segment.starts;
-        if (starts != null && starts.clear(address) == 0) {
+        if (starts == null) {
+            return 0;
+        }
+        final long startBytes = starts.clear(address);
+        if (startBytes == 0) {
             throw segment.refusal(address);
+        }
+        return startBytes;
+    }
+
+    /** Takes {@link #endStart} back: the host has no memory to retire the block, which stays in use. */
+    private static void beginStart(final Segment segment, final long address, final long startBytes) {
+        final BlockStarts starts = segment.starts;
+        if (starts != null) {
+            starts.set(address, startBytes);
         }
     }
 
