@@ -15,7 +15,7 @@ import java.util.function.IntFunction;
  * is the position of its record there; a record takes half a cache line, since an operation touches most of it:
  *
  * <pre>
- *   +0 start      granules from the start of the region      +4 previous   in its free list
+ *   +0 start      granules from the start of the region      +4 previous   in its free list, or its last one
  *   +1 size       granules                                   +5 next       in its free list, 0 while in use
  *   +2 before     the neighbour at lower addresses           +6 list       that it is in, or was in last
  *   +3 after      the neighbour at higher addresses          +7 chain      next with the same hash, while in use
