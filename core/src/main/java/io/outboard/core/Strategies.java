@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
  */
 public final class Strategies {
 
-    /** A strategy that is gone, since {@code tlsf} needs less memory now: for one release, the name stands for that. */
+    /** The name of a strategy that is gone: for one release, {@code tlsf} is taken instead. */
     private static final String FRUGAL = "tlsf-frugal";
 
     private static final AtomicBoolean HAS_TOLD_OF_FRUGAL = new AtomicBoolean();
@@ -48,19 +48,12 @@ public final class Strategies {
      * Finds one strategy.
      *
      * @param name such as {@code tlsf}; or of a {@link StrategyFamily}, with what it must be told, such as {@code
-     *     planned:step.plan}
+     *     planned:step.plan}; for {@code tlsf-frugal}, which is gone, {@code tlsf} is taken, and a warning is logged once
      * @return its provider
      * @throws IllegalArgumentException if none of that name is found; the message lists those that are; or if what the
      *     family is told is wrong
      */
     public static StrategyProvider named(final String name) {
-        if (name.equals(FRUGAL)) {
-            if (!HAS_TOLD_OF_FRUGAL.getAndSet(true)) {
-                System.getLogger("io.outboard.core")
-                        .log(System.Logger.Level.WARNING, "the strategy tlsf-frugal is gone, tlsf is taken instead");
-            }
-            return named("tlsf");
-        }
         final int colon = name.indexOf(':');
         for (final StrategyFamily family : families()) {
             if (family.name().equals(colon < 0 ? name : name.substring(0, colon))) {
@@ -71,8 +64,15 @@ public final class Strategies {
             }
         }
         final List<StrategyProvider> all = all();
+        final boolean isFrugal = name.equals(FRUGAL);
         for (final StrategyProvider provider : all) {
-            if (provider.name().equals(name)) {
+            if (provider.name().equals(isFrugal ? "tlsf" : name)) {
+                if (isFrugal && !HAS_TOLD_OF_FRUGAL.getAndSet(true)) {
+                    System.getLogger("io.outboard.core")
+                            .log(
+                                    System.Logger.Level.WARNING,
+                                    "the strategy tlsf-frugal is gone, tlsf is taken instead");
+                }
                 return provider;
             }
         }

@@ -72,7 +72,7 @@ final class PictureCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        StrategyNames.check(strategy);
+        strategy = StrategyNames.of(strategy);
         OptionValue.checkFile("--out", out);
         final long regionBytes = region.equals(SMALLEST) ? 0 : OptionValue.bytes("--region", region);
         if (isDump()) {

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.logging.Logger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
@@ -91,6 +92,37 @@ class CommandLineTest {
         assertTrue(outcome.out().contains("large: 2,000 operations"), outcome.out());
         assertTrue(outcome.out().contains("tlsf"), outcome.out());
         assertEquals("", outcome.err());
+    }
+
+    @Test
+    void shouldTakeTlsfForTheStrategyThatIsGoneAndSaySoOnce() throws Exception {
+        final Path trace = folder.resolve("one.trace");
+        TraceWriter.writeHpTrace(new Trace("one", 1, 1 << 20, new long[] {Trace.allocation(0, 1)}), trace);
+        final Path page = folder.resolve("one.html");
+        final Logger logger = Logger.getLogger("io.outboard.core");
+        final List<String> said = new ArrayList<>();
+        logger.setFilter(logged -> {
+            said.add(logged.getMessage());
+            return false;
+        });
+        try {
+            final String[] replay = {
+                "replay", trace.toString(), "--device", "none", "--strategy", "tlsf-frugal,tlsf", "--format", "json"
+            };
+            final CommandRun outcome = CommandRun.of(replay);
+            final CommandRun picture =
+                    CommandRun.of("picture", trace.toString(), "--strategy", "tlsf-frugal", "--out", page.toString());
+
+            assertEquals(0, outcome.exitCode(), outcome.err());
+            assertEquals(1, outcome.out().lines().count(), outcome.out());
+            assertTrue(outcome.out().contains("\"strategy\":\"tlsf\""), outcome.out());
+            assertEquals(0, picture.exitCode(), picture.err());
+        } finally {
+            logger.setFilter(null);
+        }
+
+        assertEquals(List.of("the strategy tlsf-frugal is gone, tlsf is taken instead"), said);
+        assertFalse(Files.readString(page).contains("tlsf-frugal"));
     }
 
     @Tag("thorough")

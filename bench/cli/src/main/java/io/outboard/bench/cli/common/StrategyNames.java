@@ -3,7 +3,6 @@ package io.outboard.bench.cli.common;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyProvider;
 import java.util.Iterator;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -28,37 +27,37 @@ public final class StrategyNames implements Iterable<String> {
      * Checks the names that a user typed.
      *
      * @param names of strategies, or {@code all} alone
-     * @return names, each once
+     * @return the strategies' names, each once
      * @throws WrongUseException if a strategy doesn't exist
      */
     public static List<String> of(final List<String> names) {
-        final List<String> all = all();
-        if (names.equals(ALL)) {
-            return all;
-        }
-        names.forEach(StrategyNames::check);
-        return List.copyOf(new LinkedHashSet<>(names));
+        return names.equals(ALL)
+                ? all()
+                : names.stream().map(StrategyNames::of).distinct().toList();
     }
 
     /**
      * Checks the name that a user typed where one strategy is wanted.
      *
      * @param name of a strategy
+     * @return the strategy's name, which differs if {@link Strategies#named} takes another strategy instead
      * @throws WrongUseException if the strategy doesn't exist
      */
-    public static void check(final String name) {
-        final List<String> all = all();
-        if (Strategies.families().stream().anyMatch(family -> name.startsWith(family.name() + ":"))) {
-            try {
-                Strategies.named(name);
-            } catch (final IllegalArgumentException e) {
+    public static String of(final String name) {
+        final boolean isOfFamily =
+                Strategies.families().stream().anyMatch(family -> name.startsWith(family.name() + ":"));
+        try {
+            final StrategyProvider found = Strategies.named(name);
+            return isOfFamily ? name : found.name();
+        } catch (final IllegalArgumentException e) {
+            if (isOfFamily) {
                 final String message = String.valueOf(e.getMessage());
                 throw new WrongUseException((message.startsWith("strategy=")
                                 ? "--"
                                 : "--strategy=" + name.substring(0, name.indexOf(':') + 1))
                         + message);
             }
-        } else if (!all.contains(name)) {
+            final List<String> all = all();
             throw new WrongUseException("--strategy=" + name + " must be one of: " + String.join(", ", all)
                     + Strategies.families().stream()
                             .map(family -> ", " + family.form())

@@ -176,7 +176,7 @@ public final class SoakCommand implements Callable<Integer> {
         if (!(minutes > 0 && minutes <= 100_000)) {
             throw new WrongUseException("--minutes=" + minutes + " must be > 0 and <= 100000");
         }
-        StrategyNames.check(strategy);
+        strategy = StrategyNames.of(strategy);
         if (!device.matches("none|[0-9]{1,9}")) {
             throw new WrongUseException("--device=" + device + " must be none or a number >= 0");
         }
