@@ -48,7 +48,7 @@ public final class Strategies {
      * Finds one strategy.
      *
      * @param name such as {@code tlsf}; or of a {@link StrategyFamily}, with what it must be told, such as {@code
-     *     planned:step.plan}; for {@code tlsf-frugal}, which is gone, {@code tlsf} is taken, and a warning is logged once
+     *     planned:step.plan}; for {@code tlsf-frugal}, which is gone, {@code tlsf} is taken, and a warning logged once
      * @return its provider
      * @throws IllegalArgumentException if none of that name is found; the message lists those that are; or if what the
      *     family is told is wrong

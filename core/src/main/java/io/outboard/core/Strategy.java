@@ -19,8 +19,8 @@ package io.outboard.core;
  * returns {@link #NO_SPACE}, and throws no exception.
  *
  * <p>A {@link StackOverflowError} may leave half of a change behind: a strategy that threw one must not be used again,
- * since its blocks may overlap then, and its calls throw anything. Other strategies are as good as ever, new ones of
- * the same kind, too. A pool that meets such an error refuses all further calls.
+ * since its blocks may overlap, and its calls may throw anything. It harms no other strategy. A pool that meets such an
+ * error refuses all further calls.
  */
 public interface Strategy {
 

@@ -138,9 +138,7 @@ public abstract class StrategyProviderContractTest {
 
         private static final Region REGION = new Region(1 << 20, 1 << 20);
 
-        /**
-         * The least frames under which there is room for all calls, even if each frame is as small as a compiled one.
-         */
+        /** The most frames that the calls need, even if each frame is as small as a compiled one. */
         private static final int MOST_FRAMES = 300;
 
         private StackEnds() {}

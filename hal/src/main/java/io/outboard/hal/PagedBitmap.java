@@ -2,8 +2,8 @@ package io.outboard.hal;
 
 /**
  * This bitmap makes its words by the page, when one of a page is first written: many bits take little memory as long as
- * most of them are alike. {@link BoundaryBitmap} is for few bits. As long as a program has no paged bitmap, the JVM
- * inlines that class's methods, so its accesses cost nothing for this one.
+ * most of them are alike. For few bits, {@link BoundaryBitmap} is faster: the JVM inlines its methods as long as a
+ * program has no paged bitmap.
  *
  * <p>Confined to one thread. No garbage.
  */

@@ -24,7 +24,7 @@ abstract class FreeLists extends BlockTable {
      */
     private static final int SEARCH_STEPS = 64;
 
-    /** Half of the granules that are used, as {@link #noteUsed} was told. */
+    /** Half of the granules that are in use, as {@link #noteUsed} was told. */
     long half;
 
     /**
@@ -55,7 +55,7 @@ abstract class FreeLists extends BlockTable {
      */
     abstract void unmark(int list, int empty);
 
-    /** Notes how many granules of the region are used; {@link #side} may depend on that. */
+    /** Notes how many granules of the region are in use; {@link #side} may depend on that. */
     final void noteUsed(final long used) {
         half = used >>> 1;
     }
@@ -66,8 +66,8 @@ abstract class FreeLists extends BlockTable {
     }
 
     /**
-     * Puts a block where it was, in one list, or as first or last, see {@link #side}, if the list of its size is
-     * another.
+     * Puts a block into the list of its size: where it was if it was in that one, else on the {@link #side} that is its
+     * own.
      *
      * @param own the list that it was in, or {@link #NO_LIST}
      * @param previous the one that it was behind there: a block, or the list's head

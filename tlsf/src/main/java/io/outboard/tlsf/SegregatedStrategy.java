@@ -247,8 +247,8 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
     }
 
     /**
-     * Cuts such granules out; what is in front, and left over, stays free. They are in no list nor in the hash table,
-     * but their record says where in which list the free block was.
+     * Cuts such granules out; what is in front, and left over, stays free. The block that they become is in no list nor
+     * in the hash table, but its record says where in which list the free block was.
      */
     private int cut(final int block, final int padding, final int size) {
         final int start = table.start(block) + padding;
@@ -299,7 +299,7 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
         int after = table.after(block);
         int start = table.start(block);
         int size = table.size(block);
-        // Without this block: where nothing is left, all is as in a new strategy.
+        // This block doesn't count: once nothing is in use, all is as in a new strategy.
         table.noteUsed(granules() - (freeBytes() >>> granuleLog2) - Integer.toUnsignedLong(size));
         if (table.isFree(after)) {
             table.removeFree(after);

@@ -13,14 +13,14 @@ import io.outboard.core.StrategyOptions;
  *   <li><b>allocate</b> takes the first block of that list, cuts it to size, and puts the rest into the list of its
  *       size.
  *   <li><b>free</b> finds the block's record by address, merges it with free neighbours on both sides, and puts it
- *       into the list of its size: first if it starts in the lower half, else last. The lower half is half as long as
- *       all that is used, from the region's start on. But a free block before it takes it in, and keeps its own place
+ *       into the list of its size: first if it starts in the <em>lower half</em>, the first granules of the region,
+ *       half as many as are in use, and else last. But a free block before it takes it in, and keeps its own place
  *       where its list holds the new size, too.
  * </ol>
  *
  * <p>Where we deviate: from Bell et al. as {@link SegregatedFitStrategy} does; from Masmano et al. in three ways, all
- * for less fragmentation. A block of the upper half is put last in its list, rather than first: so the lower half is
- * divided first, and the upper one has time to merge. The first block of the request's own list, in which only some
+ * for less fragmentation. A block that isn't in the lower half is put last in its list, rather than first: low blocks
+ * are divided first, and the others have time to merge. The first block of the request's own list, in which only some
  * blocks fit, is taken if that one does, rather than a block of the list that guarantees a fit; and a free block that
  * grows keeps its place in its list, rather than being the first to be divided again. With these three, the smallest
  * region that serves a load, and the highest address in use in a large one, are about best fit's. When no list

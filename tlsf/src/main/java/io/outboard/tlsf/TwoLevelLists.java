@@ -17,13 +17,11 @@ import io.outboard.core.StrategyOptions;
  *   2^m + k * 2^(m-5)     (m - 4) * 32 + k, k in 0..31
  * </pre>
  *
- * <p>Where we deviate: a block is put first into a list only if it is in the <em>lower half</em>, which is half as long
- * as all that is used, from the region's start on; in the paper every block is put first. So the first blocks of the
- * lists are those of the lower half, and requests divide these again and again, while the blocks of the upper half are
- * left alone until their neighbours are free, too, and they merge. Without any order the free blocks of a size that are
- * divided lie all over the region. This order by one bit touches no other record; lists sorted by address would need
- * walks. The half follows what is used, as of the last free: so the rule is the same for a region that is nearly full
- * and for one that is far larger than what is used, as that of a pool which grows is. The rule is ours.
+ * <p>Where we deviate: in the paper every block is put first into its list. Here that is for blocks of the lower half,
+ * which {@link TlsfStrategy} defines; the others are put last. So requests divide the blocks of the lower half again and
+ * again, and leave the others alone until their neighbours are free, too, and they merge. This order by one bit touches
+ * no other record; lists sorted by address would need walks. The half follows what is in use, as of the last free, and
+ * not the region, since that of a pool which grows is far larger than what is in use. The rule is ours.
  */
 final class TwoLevelLists extends FreeLists {
 

@@ -50,8 +50,8 @@ final class MallocLargeCommand implements Callable<Integer> {
             defaultValue = "address",
             completionCandidates = Names.class,
             description =
-                    "What names a strategy's blocks. tlsf, both segregated-fits and the buddies have handles, which needn't"
-                            + " be looked up; the others go by address. Default: ${DEFAULT-VALUE}.")
+                    "What names a strategy's blocks. tlsf, both segregated-fits and the buddies have handles, which"
+                            + " needn't be looked up; the others go by address. Default: ${DEFAULT-VALUE}.")
     private String by = "address";
 
     @Override
