@@ -73,12 +73,7 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
     @Override
     protected final long end(final int start) {
         final int block = table.remove(start);
-        if (block == BlockTable.NONE) {
-            return 0;
-        }
-        final long size = size(block);
-        makeFree(block);
-        return size;
+        return block == BlockTable.NONE ? 0 : makeFree(block);
     }
 
     /** Frees the block that was allocated last, as if it had never been: what it was cut from is in its place again. */
@@ -294,13 +289,14 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
      * first to be divided.
      */
     @Override
-    final void makeFree(final int block) {
+    final long makeFree(final int block) {
         final int before = table.before(block);
         int after = table.after(block);
         int start = table.start(block);
         int size = table.size(block);
+        final long freed = Integer.toUnsignedLong(size);
         // This block doesn't count: once nothing is in use, all is as in a new strategy.
-        table.noteUsed(granules() - (freeBytes() >>> granuleLog2) - Integer.toUnsignedLong(size));
+        table.noteUsed(granules() - (freeBytes() >>> granuleLog2) - freed);
         if (table.isFree(after)) {
             table.removeFree(after);
             size += table.size(after);
@@ -322,5 +318,6 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
         table.join(kept, after);
         table.setRange(kept, start, size);
         table.insertFree(kept, list, previous);
+        return freed;
     }
 }

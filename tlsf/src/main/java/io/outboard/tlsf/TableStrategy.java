@@ -54,10 +54,8 @@ abstract class TableStrategy extends AbstractStrategy implements HandleStrategy 
     @Override
     public final void freeByHandle(final long handle) {
         final int block = held(handle);
-        final long size = size(block);
         table().letGo(block);
-        makeFree(block);
-        addFree(size);
+        addFree(makeFree(block));
     }
 
     @Override
@@ -137,10 +135,7 @@ abstract class TableStrategy extends AbstractStrategy implements HandleStrategy 
 
     @Override
     protected final long endRetired(final long retired) {
-        final int block = unretired(retired);
-        final long size = size(block);
-        makeFree(block);
-        return size;
+        return makeFree(unretired(retired));
     }
 
     @Override
@@ -191,8 +186,11 @@ abstract class TableStrategy extends AbstractStrategy implements HandleStrategy 
         return block;
     }
 
-    /** Makes a block free that is in no list nor in the hash table. The caller counts its bytes afterwards. */
-    abstract void makeFree(int block);
+    /**
+     * Makes a block free that is in no list nor in the hash table. Returns its size in granules, which the caller counts
+     * as free afterwards.
+     */
+    abstract long makeFree(int block);
 
     @Override
     public final int liveBlocks() {
