@@ -73,14 +73,9 @@ class BlockTable extends BlockRecords {
     private int slotMask = LEAST_SLOTS - 1;
 
     /**
-     * Makes an empty table that takes all of its memory at once: most blocks, free and in use together, from 2 to
-     * 2^26; free lists.
+     * Makes an empty table that holds {@code firstBlocks} or more before it grows, with words for a subclass. {@code
+     * maxBlocks} are the most, free and in use together, from 2 to 2^26.
      */
-    BlockTable(final int maxBlocks, final int lists) {
-        this(maxBlocks, maxBlocks, lists, 0);
-    }
-
-    /** Makes an empty table that holds {@code firstBlocks} or more before it grows, with words for a subclass. */
     BlockTable(final int firstBlocks, final int maxBlocks, final int lists, final int words) {
         this(firstBlocks, maxBlocks, lists, words, int[]::new);
     }

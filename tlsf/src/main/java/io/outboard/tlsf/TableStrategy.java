@@ -187,8 +187,8 @@ abstract class TableStrategy extends AbstractStrategy implements HandleStrategy 
     }
 
     /**
-     * Makes a block free that is in no list nor in the hash table. Returns its size in granules, which the caller counts
-     * as free afterwards.
+     * Makes a block free that is in no list nor in the hash table. Returns its size in granules, which the caller
+     * counts as free afterwards.
      */
     abstract long makeFree(int block);
 

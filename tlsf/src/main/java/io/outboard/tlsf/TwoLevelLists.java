@@ -17,8 +17,8 @@ import io.outboard.core.StrategyOptions;
  *   2^m + k * 2^(m-5)     (m - 4) * 32 + k, k in 0..31
  * </pre>
  *
- * <p>Where we deviate: in the paper every block is put first into its list. Here that is for blocks of the lower half,
- * which {@link TlsfStrategy} defines; the others are put last. So requests divide the blocks of the lower half again and
+ * <p>Where we deviate: in the paper every block is put first into its list. Here, a block of the lower half is, which
+ * {@link TlsfStrategy} defines; the others are put last. So requests divide the blocks of the lower half again and
  * again, and leave the others alone until their neighbours are free, too, and they merge. This order by one bit touches
  * no other record; lists sorted by address would need walks. The half follows what is in use, as of the last free, and
  * not the region, since that of a pool which grows is far larger than what is in use. The rule is ours.

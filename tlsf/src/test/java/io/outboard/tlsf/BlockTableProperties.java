@@ -24,13 +24,13 @@ class BlockTableProperties {
 
     private static final int MAX_BLOCKS = 1 << 16;
 
-    private BlockTable table = new BlockTable(MAX_BLOCKS, 0);
+    private BlockTable table = new BlockTable(MAX_BLOCKS, MAX_BLOCKS, 0, 0);
     private Map<Integer, Integer> model = new HashMap<>();
 
     /** All tries of a property share this instance, so its table is made anew for each. */
     @BeforeTry
     void startAnew() {
-        table = new BlockTable(MAX_BLOCKS, 0);
+        table = new BlockTable(MAX_BLOCKS, MAX_BLOCKS, 0, 0);
         model = new HashMap<>();
     }
 

@@ -15,12 +15,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class BlockTableTest {
 
-    private final BlockTable table = new BlockTable(16, 3);
+    private final BlockTable table = new BlockTable(16, 16, 3, 0);
 
     @ParameterizedTest
     @ValueSource(ints = {2, 3, 4, 5, 16, 17, 200})
     void shouldHaveRoomForAsManyBlocksAsItWasMadeFor(final int maxBlocks) {
-        final BlockTable sized = new BlockTable(maxBlocks, 1);
+        final BlockTable sized = new BlockTable(maxBlocks, maxBlocks, 1, 0);
         final Set<Integer> blocks = new HashSet<>();
 
         for (int i = 0; i < maxBlocks; i++) {
@@ -247,7 +247,7 @@ class BlockTableTest {
     /** Some chains have more than one block, since there are far more blocks than slots at first. */
     @Test
     void shouldRemoveFromAnywhereInAChain() {
-        final BlockTable large = new BlockTable(4096, 0);
+        final BlockTable large = new BlockTable(4096, 4096, 0, 0);
         for (int start = 0; start < 4096; start++) {
             large.enter(large.create(start, 1));
         }
@@ -283,7 +283,7 @@ class BlockTableTest {
         assertEquals(3000, blocks.size());
         assertFalse(blocks.contains(BlockTable.NONE));
         assertEquals(3000, growing.maxBlocks());
-        assertEquals(new BlockTable(3000, 1).hostBytes(), growing.hostBytes());
+        assertEquals(new BlockTable(3000, 3000, 1, 0).hostBytes(), growing.hostBytes());
     }
 
     @Test
@@ -407,7 +407,7 @@ class BlockTableTest {
     @ParameterizedTest
     @ValueSource(ints = {1 << 12, (1 << 12) + 1, 5000, 229_000, 1 << 18})
     void shouldTakeTheHostMemoryThatItPromises(final int maxBlocks) {
-        final long hostBytes = new BlockTable(maxBlocks, 0).hostBytes();
+        final long hostBytes = new BlockTable(maxBlocks, maxBlocks, 0, 0).hostBytes();
 
         assertTrue(hostBytes >= 36L * maxBlocks && hostBytes <= 2 * 37L * maxBlocks + 64, () -> hostBytes + " bytes");
     }
@@ -415,8 +415,8 @@ class BlockTableTest {
     /** The array has 4096 ints, of which 512 are slots and 12 the fence. */
     @Test
     void shouldTakeTheLeastPowerOfTwoThatHoldsSlotsToo() {
-        assertEquals(16 + 16384, new BlockTable(446, 0).hostBytes());
-        assertEquals(16 + 32768, new BlockTable(447, 0).hostBytes());
+        assertEquals(16 + 16384, new BlockTable(446, 446, 0, 0).hostBytes());
+        assertEquals(16 + 32768, new BlockTable(447, 447, 0, 0).hostBytes());
     }
 
     @Test
