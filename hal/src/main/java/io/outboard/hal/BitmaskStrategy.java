@@ -48,9 +48,9 @@ import org.jspecify.annotations.Nullable;
  * request is large. Host memory: 1.57 % of the region with granules of 8 bytes, 0.05 % with 256, whatever lives in it,
  * and half of that again from the first block on that is retired. In a region of 2^30 granules and more, that is the
  * most: the strategy starts with 3 MiB or less, and takes 64 KiB when a block first begins or ends among 2^19 granules.
- * If the JVM has no more, the call throws {@link OutOfMemoryError}, and nothing changes. {@link StrategyOptions#maxBlocks} means
- * nothing here, and no {@link BlockTableFullException} is thrown. When nothing fits, the strategy returns {@link
- * #NO_SPACE}, and only then: whatever fits between blocks in use is granted.
+ * If the JVM has no more, the call throws {@link OutOfMemoryError}, and nothing changes. {@link
+ * StrategyOptions#maxBlocks} means nothing here, and no {@link BlockTableFullException} is thrown. When nothing fits,
+ * the strategy returns {@link #NO_SPACE}, and only then: whatever fits between blocks in use is granted.
  */
 public final class BitmaskStrategy extends AbstractStrategy {
 
