@@ -143,6 +143,7 @@ public abstract class StrategyProviderContractTest {
 
         private StackEnds() {}
 
+        @SuppressWarnings("ReturnValueIgnored") // The request for methods is what counts.
         public static void main(final String... args) throws InterruptedException {
             // Loading and linking, here by a request for methods, take more stack than initialising does. A program
             // that has done the one may lack the stack for the other.

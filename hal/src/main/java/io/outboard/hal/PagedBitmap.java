@@ -30,7 +30,7 @@ class PagedBitmap extends BoundaryBitmap {
 
     @Override
     long hostBytes() {
-        return super.hostBytes() + Integer.BYTES * (long) pages.length + ((long) pagesMade * Long.BYTES << pageLog2);
+        return super.hostBytes() + Integer.BYTES * (long) pages.length + (((long) pagesMade * Long.BYTES) << pageLog2);
     }
 
     @Override

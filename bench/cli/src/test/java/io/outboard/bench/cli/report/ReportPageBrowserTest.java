@@ -103,14 +103,15 @@ class ReportPageBrowserTest {
             for (final String strategy : new String[] {
                 "bitmask",
                 "buddy-binary",
+                "buddy-double",
                 "buddy-fibonacci",
                 "hal-best-fit",
                 "hal-first-fit",
                 "hal-next-fit",
                 "pooled",
                 "segregated-fit",
+                "segregated-fit-paper",
                 "tlsf",
-                "buddy-double",
                 "cudaMalloc",
                 "cuMemAllocAsync"
             }) {
