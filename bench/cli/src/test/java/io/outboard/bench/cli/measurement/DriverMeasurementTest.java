@@ -1,5 +1,6 @@
 package io.outboard.bench.cli.measurement;
 
+import static java.util.Objects.requireNonNull;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -63,7 +64,7 @@ class DriverMeasurementTest {
         final List<MemorySample> memory = measure(keeping).memory();
 
         assertEquals(new MemorySample(0, 0, null, null, 0L), memory.get(0));
-        assertTrue(memory.get(1).deviceUsedBytes() > trace.peakLiveBytes() / 2);
+        assertTrue(requireNonNull(memory.get(1).deviceUsedBytes()) > trace.peakLiveBytes() / 2);
     }
 
     @Test
