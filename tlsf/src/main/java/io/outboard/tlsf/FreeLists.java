@@ -74,11 +74,9 @@ abstract class FreeLists extends BlockTable {
      */
     void insertFree(final int block, final int own, final int previous) {
         final int list = listHolding(Integer.toUnsignedLong(size(block)));
-        if (list == own) {
-            link(block, list, previous, BEHIND);
-        } else {
-            link(block, list, head(list), side(block));
-        }
+        // One call, since C2 wouldn't inline one that is rare, and a call would cost those who don't make it, too.
+        final boolean keeps = list == own;
+        link(block, list, keeps ? previous : head(list), keeps ? BEHIND : side(block));
         mark(list);
     }
 

@@ -481,7 +481,7 @@ public final class Arena extends Limbo {
             try {
                 starts.set(address, blockBytes);
             } catch (final OutOfMemoryError e) {
-                strategy.free(address);
+                segment.takeBack(address, blockBytes);
                 throw e;
             }
         }
