@@ -7,6 +7,8 @@ import java.io.BufferedWriter;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
@@ -17,29 +19,50 @@ import java.util.stream.IntStream;
  */
 final class ProcessStage implements TimedStage {
 
+    /** The driver compiles a published allocator's kernels when they are first started, and keeps what it has compiled. */
+    private static final int START_SECONDS = 60;
+
     private final List<ObjectType> types;
     private final Process process;
     private final BufferedWriter commands;
     private final BufferedReader answers;
 
     /**
-     * Makes a stage.
+     * Makes a stage, and its heap.
      *
      * @param process the stage's program, just started
      * @param heapBytes of what objects live in
-     * @param limitSeconds until the process is ended
+     * @param limitSeconds until the process is ended, once the heap is made
+     * @throws IllegalStateException if the process ends before, or takes over a minute; then it is ended
      */
-    ProcessStage(final Process process, final List<ObjectType> types, final long heapBytes, final int limitSeconds) {
+    ProcessStage(final Process process, final List<ObjectType> types, final long heapBytes, final double limitSeconds) {
         this.types = List.copyOf(types);
         this.process = process;
-        CompletableFuture.delayedExecutor(limitSeconds, TimeUnit.SECONDS).execute(process::destroyForcibly);
         commands = process.outputWriter();
         answers = process.inputReader();
+        final Future<?> tooLate = CompletableFuture.runAsync(process::destroyForcibly, after(START_SECONDS));
+        try {
+            makeHeap(heapBytes);
+        } catch (final IllegalStateException e) {
+            process.destroyForcibly();
+            throw e;
+        } finally {
+            tooLate.cancel(false);
+        }
+        after(limitSeconds).execute(process::destroyForcibly);
+    }
+
+    private static Executor after(final double seconds) {
+        return CompletableFuture.delayedExecutor((long) (seconds * 1e3), TimeUnit.MILLISECONDS);
+    }
+
+    private void makeHeap(final long heapBytes) {
         say("heap " + heapBytes);
         // Enough for pointers, too.
         types.forEach(type -> say("type " + type.mostListed() + " " + type.structureBytes(0, Long.BYTES)));
         array(REFUSED, Long.BYTES);
         array(FAULTS, Long.BYTES);
+        refused(); // An answer comes when all is done.
     }
 
     private void say(final String command) {

@@ -15,10 +15,8 @@ import io.outboard.cuda.kernels.internal.TextResource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -37,14 +35,14 @@ public final class SimulationProgram implements Program {
     private static final int PRECISION = 64;
 
     private static final long LEAST_HEAP = 64 << 10;
-    /**
-     * A peer may hang when memory is used up, and does so in half of the steps of a search for the largest problem; a run
-     * that comes to an end takes a second.
-     */
+    /** A peer may hang when memory is used up. */
     private static final int PEER_SECONDS = 10;
 
-    /** The driver compiles a peer's kernels when they are first started, and keeps what it has compiled. */
-    private static final int FIRST_PEER_SECONDS = 60;
+    /**
+     * In the search for the largest problem, where half of the runs may hang, a run may take so many times as long as the
+     * largest one that passed. The next has at most four times as many elements: its sides are at most twice as long.
+     */
+    private static final int PEER_PATIENCE = 8;
 
     private final Simulation simulation;
     /**
@@ -55,8 +53,8 @@ public final class SimulationProgram implements Program {
 
     private final Map<String, Simulation.Reference> references = new HashMap<>();
 
-    /** The programs of peers that were started. */
-    private final Set<String> peers = new HashSet<>();
+    /** Until a peer is ended, once its heap is made. */
+    private double peerSeconds;
 
     public SimulationProgram(final Simulation simulation) {
         this.simulation = simulation;
@@ -111,6 +109,7 @@ public final class SimulationProgram implements Program {
 
     @Override
     public JsonLine run(final ProgramCase work, final BenchDevice device) {
+        peerSeconds = PEER_SECONDS;
         final Simulation.Size size = Stream.concat(simulation.sizes().stream(), Stream.of(simulation.searched()))
                 .filter(each -> each.name().equals(work.size()))
                 .findFirst()
@@ -269,11 +268,16 @@ public final class SimulationProgram implements Program {
     private boolean isEnough(
             final ProgramCase work, final Simulation.Size size, final long heapBytes, final BenchDevice device) {
         try (TimedStage stage = stage(work, size, heapBytes, device)) {
+            final long began = System.nanoTime();
             if (!simulation.start(stage, size)) {
                 return false;
             }
             steps(stage, 1, work.steps());
-            return stage.refused() == 0;
+            if (stage.refused() != 0) {
+                return false;
+            }
+            peerSeconds = Math.min(PEER_SECONDS, 1 + PEER_PATIENCE * (System.nanoTime() - began) / 1e9);
+            return true;
         } catch (final IllegalArgumentException e) {
             return false; // There is no room for a block.
         } catch (final IllegalStateException e) {
@@ -322,9 +326,8 @@ public final class SimulationProgram implements Program {
             final ProgramCase work, final Simulation.Size size, final long heapBytes, final BenchDevice device) {
         final List<ObjectType> types = simulation.types(size);
         if (work.store().isPeer()) {
-            final int seconds = peers.add(work.resource()) ? FIRST_PEER_SECONDS : PEER_SECONDS;
             final Process process = PeerPrograms.start(work.resource(), List.of(String.valueOf(device.number())));
-            return new ProcessStage(process, types, heapBytes, seconds);
+            return new ProcessStage(process, types, heapBytes, peerSeconds);
         }
         final KernelModule module = module(work.store());
         return new DeviceStage(device, module, Storage.of(device, work.store(), types, heapBytes), types);
