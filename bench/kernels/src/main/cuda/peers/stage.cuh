@@ -36,7 +36,12 @@ u64 used();
 void begin(bool ofLists);
 double end();
 
+// The program has its kernels' names for all that is linked: one that a library has, too, takes that one's calls.
 void* kernelNamed(const std::string& name) {
+    if (dlsym(RTLD_NEXT, name.c_str()) != nullptr) {
+        std::fprintf(stderr, "kernel %s has the name of a library's function\n", name.c_str());
+        std::exit(1);
+    }
     void* const kernel = dlsym(RTLD_DEFAULT, name.c_str());
     if (kernel == nullptr) {
         std::fprintf(stderr, "no kernel %s\n", name.c_str());
@@ -63,7 +68,7 @@ void print(u32 word, u64 count) {
     std::cout << std::flush;
 }
 
-// Exit status: 0 at the end of commands, 1 if there is no such command or kernel.
+// Exit status: 0 at the end of commands, 1 if there is no such command or kernel, or its name is a library's.
 int followCommands() {
     std::ios::sync_with_stdio(false);
     u32 types = 0;

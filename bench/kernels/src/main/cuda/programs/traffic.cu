@@ -94,7 +94,7 @@ __global__ void makeCells(const __grid_constant__ Run run) {
 }
 
 // A drain is one cell in 64, a source as many.
-__global__ void connect(const __grid_constant__ Run run) {
+__global__ void connectCells(const __grid_constant__ Run run) {
     const City city(run);
     city.forEach<Cell>([&](auto cell) {
         const u32 place = cell.place();

@@ -84,7 +84,7 @@ public final class Traffic implements Simulation {
         if (stage.refused() != 0) {
             return false;
         }
-        stage.forEach("Cell", "connect");
+        stage.forEach("Cell", "connectCells");
         return stage.refused() == 0;
     }
 
