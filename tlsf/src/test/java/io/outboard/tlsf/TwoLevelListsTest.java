@@ -18,7 +18,7 @@ class TwoLevelListsTest extends FreeListsContract {
 
     @Override
     int count() {
-        return 28 * 32;
+        return 10 * 32 + 18 * 64;
     }
 
     @Override
@@ -26,8 +26,10 @@ class TwoLevelListsTest extends FreeListsContract {
         if (list < 32) {
             return list;
         }
-        final long powerOfTwo = 1L << (list / 32 + 4);
-        return powerOfTwo + powerOfTwo / 32 * (list % 32);
+        // 320 is the first list of 2^14.
+        final int parts = list < 320 ? 32 : 64;
+        final long powerOfTwo = 1L << (list < 320 ? list / 32 + 4 : list / 64 + 9);
+        return powerOfTwo + powerOfTwo / parts * (list % parts);
     }
 
     @Test
