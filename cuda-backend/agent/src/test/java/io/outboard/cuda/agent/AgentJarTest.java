@@ -119,6 +119,23 @@ class AgentJarTest {
                 () -> assertTrue(outcome.err().get(3).contains(" 1 allocation and 1 free "), "after"));
     }
 
+    /** As on JDK 21 and older, JCuda makes all calls. */
+    @ParameterizedTest
+    @ValueSource(strings = {"10.2.0", "11.8.0", "12.0.0"})
+    void shouldRunWithAnOlderJCuda(final String version) throws Exception {
+        final Path jar = JCudaVersionsTest.jar(version);
+        final Path older = folder.resolve("older");
+        FakeJCuda.writeTo(older, jar);
+
+        final Outcome outcome = new Jvm(folder)
+                .classPath(List.of(older, jar, Jvm.homeOf(AllocatingProgram.class)))
+                .option("-Djdk.util.jar.enableMultiRelease=false")
+                .agent("")
+                .run(PROGRAM);
+
+        assertEquals(new Outcome(0, WITH, List.of()), outcome);
+    }
+
     @Test
     void shouldRedirectAProgramInsideAnotherLoader() throws Exception {
         final Outcome outcome = jvm().agent("")

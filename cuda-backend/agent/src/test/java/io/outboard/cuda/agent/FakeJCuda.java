@@ -3,10 +3,13 @@ package io.outboard.cuda.agent;
 import examples.fake.FakeNatives;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Objects;
+import jcuda.Pointer;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
@@ -24,17 +27,25 @@ final class FakeJCuda {
 
     /** Writes the classes into a folder. */
     static void writeTo(final Path folder) throws IOException {
-        write(folder, "jcuda/runtime/JCuda");
-        write(folder, "jcuda/driver/JCudaDriver");
-        // This class loads the native libraries.
-        write(folder, "jcuda/LibUtilsCuda");
+        writeTo(folder, Jvm.homeOf(Pointer.class));
     }
 
-    private static void write(final Path folder, final String internalName) throws IOException {
-        final Path file = folder.resolve(internalName + ".class");
+    /** Writes the classes of a JCuda's jar into a folder. */
+    static void writeTo(final Path folder, final Path jar) throws IOException {
+        try (FileSystem files = FileSystems.newFileSystem(jar)) {
+            write(folder, files.getPath("jcuda/runtime/JCuda.class"));
+            write(folder, files.getPath("jcuda/driver/JCudaDriver.class"));
+            // This class loads the native libraries, under its old name or its new one.
+            final Path old = files.getPath("jcuda/LibUtils.class");
+            write(folder, Files.exists(old) ? old : files.getPath("jcuda/LibUtilsCuda.class"));
+        }
+    }
+
+    private static void write(final Path folder, final Path original) throws IOException {
+        final Path file = folder.resolve(original.toString());
         Files.createDirectories(Objects.requireNonNull(file.getParent()));
-        try (InputStream stream = FakeJCuda.class.getResourceAsStream("/" + internalName + ".class")) {
-            final ClassReader reader = new ClassReader(Objects.requireNonNull(stream));
+        try (InputStream stream = Files.newInputStream(original)) {
+            final ClassReader reader = new ClassReader(stream);
             final ClassWriter writer = new ClassWriter(ClassWriter.COMPUTE_MAXS);
             reader.accept(new WithoutNatives(writer), 0);
             Files.write(file, writer.toByteArray());

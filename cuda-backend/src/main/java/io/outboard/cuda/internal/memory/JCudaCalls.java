@@ -186,12 +186,17 @@ public class JCudaCalls implements CudaCalls {
         return ask(() -> JCudaDriver.cuMemGetInfo(freeBytes, totalBytes));
     }
 
+    /** {@inheritDoc} JCuda older than 12.0 can't ask. */
     @Override
     public int streamId(final long[] id, final long stream) {
         final CallScratch scratch = CallScratch.of(stream, 0);
-        final int code = ask(scratch, each -> JCudaDriver.cuStreamGetId(each.stream, each.handle));
-        id[0] = scratch.handle[0];
-        return code;
+        try {
+            final int code = ask(scratch, each -> JCudaDriver.cuStreamGetId(each.stream, each.handle));
+            id[0] = scratch.handle[0];
+            return code;
+        } catch (final NoSuchMethodError e) {
+            return CUresult.CUDA_ERROR_NOT_SUPPORTED;
+        }
     }
 
     @Override
