@@ -17,7 +17,7 @@ record Shape(Region region, StrategyOptions options, int mostBlocks) {
     private static final int[] GRANULES_LOG2 = {0, 8, 3, 12, 8, 21, 30, 4};
 
     /** The number of kinds of regions; shards take turns. */
-    private static final int KINDS = 8;
+    static final int KINDS = 8;
 
     private static final long MOST_GRANULES = (1L << 32) - 1;
     private static final long LEAST_TABLE = 64;
