@@ -53,7 +53,7 @@ final class TwoLevelLists extends FreeLists {
             // The leading bit of the shifted size counts as one word more, or two.
             final int words = power < FINE ? Math.max(power - WORD_LOG2, 0) : 2 * power - WORD_LOG2 - FINE - 1;
             final int widthLog2 = power < FINE ? Math.max(power - WORD_LOG2, 0) : power - WORD_LOG2 - 1;
-            SHAPES[Long.SIZE - 1 - power] = words << WORD_LOG2 + SHIFT_BITS | widthLog2;
+            SHAPES[Long.SIZE - 1 - power] = words << (WORD_LOG2 + SHIFT_BITS) | widthLog2;
         }
     }
 
@@ -67,7 +67,7 @@ final class TwoLevelLists extends FreeLists {
      * The bit of the last word, which is 0, is set, too: so there is always a higher one, also where the list that
      * isn't there is asked about.
      */
-    private long firstLevel = 1L << LEVELS + 1;
+    private long firstLevel = 1L << (LEVELS + 1);
 
     TwoLevelLists(final StrategyOptions options) {
         super(options, LISTS, WORDS);

@@ -100,7 +100,7 @@ class JCudaVersionsTest {
             left.removeAll(redirected(loader));
         }
 
-        final List<String> missing = List.of(MISSING.getOrDefault(version, "").split(" "));
+        final List<String> missing = List.of(MISSING.getOrDefault(version, "").split(" ", -1));
         left.removeIf(function -> missing.contains(nameOf(function)));
         assertEquals(Set.of(), left);
     }
@@ -119,7 +119,7 @@ class JCudaVersionsTest {
         }
 
         final Set<String> expected =
-                Set.of(LEFT_ALONE.replaceAll("(?m)^.*: ", "").strip().split("\\s+"));
+                Set.of(LEFT_ALONE.replaceAll("(?m)^.*: ", "").strip().split("\\s+", -1));
         assertEquals(new TreeSet<>(expected), left);
     }
 
@@ -203,7 +203,7 @@ class JCudaVersionsTest {
     /** Makes a loader of everything on the class path, but with another JCuda. */
     private static URLClassLoader loaderOf(final String version) throws IOException {
         final List<URL> urls = new ArrayList<>(List.of(jar(version).toUri().toURL()));
-        for (final String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+        for (final String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
             if (!Path.of(entry).equals(Jvm.homeOf(Pointer.class))) {
                 urls.add(Path.of(entry).toUri().toURL());
             }
