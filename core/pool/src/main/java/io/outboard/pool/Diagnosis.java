@@ -109,21 +109,13 @@ final class Diagnosis {
     }
 
     long largestFreeBlockBytes() {
-        arenas.lockAll();
-        try {
-            return arenas.largestFreeBlockBytes();
-        } finally {
-            arenas.unlockAll();
-        }
+        final long[] largest = new long[1];
+        arenas.whileLocked(() -> largest[0] = arenas.largestFreeBlockBytes());
+        return largest[0];
     }
 
     void forEachBlock(final BlockVisitor visitor) {
-        arenas.lockAll();
-        try {
-            arenas.forEachBlock(visitor);
-        } finally {
-            arenas.unlockAll();
-        }
+        arenas.whileLocked(() -> arenas.forEachBlock(visitor));
     }
 
     List<Holder> largestHolders() {

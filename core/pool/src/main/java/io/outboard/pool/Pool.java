@@ -531,13 +531,10 @@ public final class Pool implements AutoCloseable {
      * @throws IllegalStateException if the pool is closed
      */
     public void step() {
-        arenas.lockAll();
-        try {
+        arenas.whileLocked(() -> {
             arenas.checkOpen();
             arenas.step();
-        } finally {
-            arenas.unlockAll();
-        }
+        });
     }
 
     // Observing

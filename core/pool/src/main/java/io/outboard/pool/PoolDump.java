@@ -30,7 +30,7 @@ final class PoolDump {
 
     private final @Nullable LeakTracker tracker;
     private final PoolStatistics statistics;
-    private final List<Region> regions;
+    private final List<Region> regions = new ArrayList<>();
 
     private final LongArrayList addresses = new LongArrayList();
     private final LongArrayList sizes = new LongArrayList();
@@ -39,20 +39,19 @@ final class PoolDump {
     PoolDump(final Diagnosis diagnosis, final Arenas arenas, final @Nullable LeakTracker tracker) {
         this.tracker = tracker;
         arenas.settle();
-        arenas.lockAll();
-        try {
-            statistics = diagnosis.statistics();
+        final PoolStatistics[] then = new PoolStatistics[1];
+        arenas.whileLocked(() -> {
+            then[0] = diagnosis.statistics();
+            regions.addAll(arenas.held());
             final LongHashSet limbo = new LongHashSet();
             arenas.forEachInLimbo(limbo::add);
-            regions = arenas.held();
             arenas.forEachBlock((address, sizeBytes, free) -> {
                 addresses.addLong(address);
                 sizes.addLong(sizeBytes);
                 states.add(free ? "free" : limbo.contains(address) ? "limbo" : USED);
             });
-        } finally {
-            arenas.unlockAll();
-        }
+        });
+        statistics = then[0];
     }
 
     /** Returns the largest blocks in use, largest first, those of one size in the order of addresses. */

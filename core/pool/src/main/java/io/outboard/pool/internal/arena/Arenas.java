@@ -402,38 +402,34 @@ public final class Arenas {
 
     // The whole pool, for those that look at everything or end it: nothing changes while all locks are held
 
-    /** Takes every arena's lock, also if the pool is closed: then it is empty. */
-    public void lockAll() {
-        lockAllAnyway();
-        if (!closed && breakage.cause != null) {
-            unlockAll();
-            breakage.refuse();
-        }
+    /**
+     * Does something while every arena's lock is held, also if the pool is closed: then it is empty.
+     *
+     * @throws IllegalStateException if the pool is broken
+     */
+    public void whileLocked(final Runnable action) {
+        whileLockedAnyway(() -> {
+            if (!closed && breakage.cause != null) {
+                breakage.refuse();
+            }
+            action.run();
+        });
     }
 
-    /**
-     * Takes every arena's lock, also if the pool is broken, to end it. If the stack ends meanwhile, no lock stays
-     * taken.
-     */
-    public void lockAllAnyway() {
+    /** Does something while every arena's lock is held, also if the pool is broken, to end it. */
+    public void whileLockedAnyway(final Runnable action) {
         int count = 0;
-        boolean done = false;
         try {
             // Another thread may add an arena meanwhile.
             for (; count < all.length; count++) {
                 all[count].lockAnyway();
             }
-            done = true;
+            action.run();
         } finally {
-            for (int i = 0; !done && i < count; i++) {
+            // Without a call, for which the stack may have no room.
+            for (int i = 0; i < count; i++) {
                 all[i].taken = false;
             }
-        }
-    }
-
-    public void unlockAll() {
-        for (final Arena arena : all) {
-            arena.taken = false;
         }
     }
 

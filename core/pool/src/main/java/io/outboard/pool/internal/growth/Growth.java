@@ -300,14 +300,7 @@ public final class Growth {
             ended = true;
             final Segment[] all = arenas.segments();
             final Failures failures = new Failures();
-            failures.attempt(() -> {
-                arenas.lockAllAnyway();
-                try {
-                    arenas.clear();
-                } finally {
-                    arenas.unlockAll();
-                }
-            });
+            failures.attempt(() -> arenas.whileLockedAnyway(arenas::clear));
             for (final Segment segment : all) {
                 failures.attempt(() -> regions.giveToSource(segment));
             }
