@@ -2,6 +2,7 @@
  * This module has pools of device memory for many threads. The strategy that they use by default is a provider's, of
  * {@code io.outboard.tlsf}.
  */
+@SuppressWarnings("module")
 module io.outboard.pool {
     requires transitive io.outboard.core;
     requires java.management;
@@ -10,4 +11,7 @@ module io.outboard.pool {
     requires static org.jspecify;
 
     exports io.outboard.pool;
+    // The module of the test kit isn't known here: it needs this one.
+    exports io.outboard.pool.simulated to
+            io.outboard.test;
 }

@@ -13,6 +13,7 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.VirtualMemorySource;
+import io.outboard.pool.simulated.SimulatedDevice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;

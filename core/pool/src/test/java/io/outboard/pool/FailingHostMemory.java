@@ -1,5 +1,6 @@
 package io.outboard.pool;
 
+import io.outboard.pool.simulated.SimulatedDevice;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -27,6 +28,9 @@ public final class FailingHostMemory extends ClassLoader {
 
     private static final String POOL_CLASSES =
             Pool.class.getProtectionDomain().getCodeSource().getLocation().toString();
+
+    /** The package that stands for a device, which needs no host memory of the program. */
+    private static final String SIMULATED = SimulatedDevice.class.getPackageName();
 
     private static final Set<String> ALLOCATING = Set.of(
             ("add addAll clone copyOf copyOfRange entrySet filter forEach iterator limit map mapToLong of put sort stream "
@@ -118,7 +122,8 @@ public final class FailingHostMemory extends ClassLoader {
         }
         try (InputStream in = file.openStream()) {
             final byte[] original = in.readAllBytes();
-            final byte[] defined = file.toString().contains(POOL_CLASSES) ? instrumented(original) : original;
+            final boolean isOfPool = file.toString().contains(POOL_CLASSES) && !name.startsWith(SIMULATED);
+            final byte[] defined = isOfPool ? instrumented(original) : original;
             return defineClass(name, defined, 0, defined.length);
         } catch (final IOException e) {
             throw new UncheckedIOException(e);

@@ -8,6 +8,7 @@ import io.outboard.core.Effort;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.VirtualMemorySource;
+import io.outboard.pool.simulated.SimulatedDevice;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;

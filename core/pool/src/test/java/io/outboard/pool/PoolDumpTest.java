@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import examples.Program;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.VirtualMemorySource;
+import io.outboard.pool.simulated.SimulatedDevice;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

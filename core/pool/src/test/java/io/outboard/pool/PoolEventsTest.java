@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.StrategyOptions;
+import io.outboard.pool.simulated.SimulatedDevice;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.lang.reflect.RecordComponent;

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.StrategyOptions;
 import io.outboard.core.VirtualMemorySource;
+import io.outboard.pool.simulated.SimulatedDevice;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
+import io.outboard.pool.simulated.SimulatedDevice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.StrategyOptions;
+import io.outboard.pool.simulated.SimulatedDevice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

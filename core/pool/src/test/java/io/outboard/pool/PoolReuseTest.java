@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.fail;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.core.StrategyOptions;
+import io.outboard.pool.simulated.SimulatedDevice;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.fail;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.StrategyOptions;
+import io.outboard.pool.simulated.SimulatedDevice;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;

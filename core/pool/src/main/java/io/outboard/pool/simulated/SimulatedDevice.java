@@ -1,5 +1,6 @@
-package io.outboard.pool;
+package io.outboard.pool.simulated;
 
+import io.outboard.pool.DeviceWork;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
