@@ -120,7 +120,7 @@ public final class Pool implements AutoCloseable {
         diagnosis = new Diagnosis(builder.facts(events.pool), arenas, marks, tracker);
         final HeldBytes heldBytes = new HeldBytes(arenas, regions, builder.firstRegionBytes, builder.slackBytes);
         slowPath = new AllocationSlowPath(arenas, regions, growth, heldBytes, marks, events, diagnosis);
-        observers = new PoolObservers(this, events, builder.strategyOptions.granuleBytes());
+        observers = new PoolObservers(this, events, builder.strategyOptions.granuleBytes(), builder.listener);
         idle = new IdleTrimmer(this, builder, arenas, growth, heldBytes);
     }
 
@@ -546,6 +546,11 @@ public final class Pool implements AutoCloseable {
      */
     public void addOutOfMemoryHandler(final OutOfMemoryHandler handler) {
         slowPath.handlers.add(Objects.requireNonNull(handler, "handler"));
+    }
+
+    /** {@return when freed blocks may be handed out again} */
+    public ReusePolicy reusePolicy() {
+        return policy;
     }
 
     /** {@return the state now} Never waits. */

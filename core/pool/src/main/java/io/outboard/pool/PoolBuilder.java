@@ -58,6 +58,9 @@ public final class PoolBuilder {
     /** The number of arenas that there are from the start, with threads spread over them; 0 for one. */
     int spreadArenas;
 
+    @Nullable
+    PoolListener listener;
+
     LeakLevel leakLevel = LeakLevel.OFF;
     boolean reclaimLeaks;
 
@@ -248,6 +251,17 @@ public final class PoolBuilder {
      */
     public PoolBuilder dumpFolder(final Path folder) {
         dumpFolder = Objects.requireNonNull(folder, "folder").toAbsolutePath();
+        return this;
+    }
+
+    /**
+     * Sets what hears of each block that the pool hands out, takes back or resizes, for tests and tools.
+     *
+     * @param newListener the listener; none by default
+     * @return this builder
+     */
+    public PoolBuilder listener(final PoolListener newListener) {
+        listener = Objects.requireNonNull(newListener, "newListener");
         return this;
     }
 

@@ -14,45 +14,57 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The observers tell JFR and a recording what a pool is asked, for two reads if neither listens. Safe for any number of
- * threads.
+ * The observers tell JFR, a recording and a listener what a pool is asked, for three reads if none listens. Safe for any
+ * number of threads.
  */
 final class PoolObservers {
 
     private final Pool pool;
     private final PoolEvents events;
     private final long granuleBytes;
+    private final @Nullable PoolListener listener;
 
     /** The recorder; null while no file is written. */
     private volatile @Nullable Recorder recorder;
 
-    PoolObservers(final Pool pool, final PoolEvents events, final long granuleBytes) {
+    PoolObservers(
+            final Pool pool, final PoolEvents events, final long granuleBytes, final @Nullable PoolListener listener) {
         this.pool = pool;
         this.events = events;
         this.granuleBytes = granuleBytes;
+        this.listener = listener;
     }
 
     boolean watchAllocations() {
-        return recorder != null || PoolEvents.wantsAllocations();
+        return listener != null || recorder != null || PoolEvents.wantsAllocations();
     }
 
     boolean watchFrees() {
-        return recorder != null || PoolEvents.wantsFrees();
+        return listener != null || recorder != null || PoolEvents.wantsFrees();
     }
 
     long allocated(final long sizeBytes, final long alignmentBytes, final long stream) {
+        if (listener != null) {
+            listener.allocating(sizeBytes);
+        }
         final PoolEvents.@Nullable Allocation event = events.beginAllocation();
         final long address;
         try {
             address = pool.allocateUnwatched(sizeBytes, alignmentBytes, stream);
         } catch (final DeviceOutOfMemoryException e) {
             record(Recorder.FAILED, 0, sizeBytes, alignmentBytes, stream);
+            if (listener != null) {
+                listener.refused(sizeBytes, e);
+            }
             throw e;
         }
         if (event != null) {
             event.done(address, sizeBytes, alignmentBytes, stream);
         }
         record(Recorder.ALLOCATED, address, sizeBytes, alignmentBytes, stream);
+        if (listener != null) {
+            listener.allocated(address, sizeBytes, stream);
+        }
         return address;
     }
 
@@ -62,6 +74,9 @@ final class PoolObservers {
         final long nanos = System.nanoTime();
         final PoolEvents.@Nullable Free event = events.beginFree();
         final long sizeBytes = event == null ? 0 : pool.sizeOf(address);
+        if (listener != null) {
+            listener.freeing(address, stream);
+        }
         final Arena wanting = pool.freeUnwatched(address, stream);
         if (event != null) {
             event.done(address, sizeBytes, stream);
@@ -74,6 +89,9 @@ final class PoolObservers {
 
     void resized(final long address, final long newSizeBytes) {
         record(Recorder.RESIZED, address, newSizeBytes, 1, Streams.ALL);
+        if (listener != null) {
+            listener.resized(address, newSizeBytes);
+        }
     }
 
     private void record(

@@ -2,6 +2,8 @@ package io.outboard.pool.simulated;
 
 import io.outboard.pool.DeviceWork;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Supplier;
@@ -24,8 +26,23 @@ public final class SimulatedDevice implements DeviceWork {
         private long finished;
         private boolean ended;
 
+        /** What is to run when work finishes, by the work's number, where there is something. */
+        private final Map<Long, Runnable> actions = new HashMap<>();
+
         Stream(final long id) {
             this.id = id;
+        }
+
+        /** Finishes work up to a number, which counts as finished when its action runs: an action may ask for others. */
+        void finishTo(final long number) {
+            finished = actions.isEmpty() ? Math.max(finished, number) : finished;
+            while (finished < number) {
+                finished++;
+                final Runnable action = actions.remove(finished);
+                if (action != null) {
+                    action.run();
+                }
+            }
         }
     }
 
@@ -66,6 +83,19 @@ public final class SimulatedDevice implements DeviceWork {
     }
 
     /**
+     * Submits work that does something when it finishes, on the thread that finishes it, under this object's monitor.
+     *
+     * @param stream the stream's handle; the stream begins to exist
+     * @param action what to do; it must not throw
+     * @return the work's number in its stream
+     */
+    public synchronized long submit(final long stream, final Runnable action) {
+        final Stream known = existing(stream);
+        known.actions.put(known.submitted + 1, action);
+        return ++known.submitted;
+    }
+
+    /**
      * Finishes the work that a stream is at, if there is any.
      *
      * @param stream the stream's handle
@@ -73,13 +103,25 @@ public final class SimulatedDevice implements DeviceWork {
     public synchronized void finishNext(final long stream) {
         final Stream known = streams.get(stream);
         if (known != null && known.finished < known.submitted) {
-            known.finished++;
+            known.finishTo(known.finished + 1);
         }
+    }
+
+    /**
+     * Finishes a stream's work up to a piece of it.
+     *
+     * @param stream the stream's handle
+     * @param number the work's number there
+     */
+    public synchronized void finish(final long stream, final long number) {
+        final Stream known = known(stream);
+        known.finishTo(Math.min(number, known.submitted));
     }
 
     /** Finishes all work. */
     public synchronized void finishAll() {
-        all.values().forEach(stream -> stream.finished = stream.submitted);
+        // Actions may submit work, to new streams, too.
+        List.copyOf(all.values()).forEach(stream -> stream.finishTo(stream.submitted));
     }
 
     /**
@@ -179,7 +221,7 @@ public final class SimulatedDevice implements DeviceWork {
     }
 
     /**
-     * Returns how often the pool called.
+     * Returns how often the pool called, {@link #call} included.
      *
      * @return the number of calls, including failed ones
      */
@@ -232,7 +274,8 @@ public final class SimulatedDevice implements DeviceWork {
     @Override
     public synchronized long mark() {
         call();
-        final Map<Stream, Long> work = new HashMap<>();
+        // In the order of streams, so that actions run in the same order each time.
+        final Map<Stream, Long> work = new LinkedHashMap<>();
         all.values().removeIf(stream -> stream.ended && stream.finished == stream.submitted);
         all.values().forEach(stream -> work.put(stream, stream.submitted));
         final long mark = put(work);
@@ -269,7 +312,7 @@ public final class SimulatedDevice implements DeviceWork {
 
     private void finish(final long mark) {
         awaits++;
-        work(mark).forEach((stream, number) -> stream.finished = Math.max(stream.finished, number));
+        work(mark).forEach(Stream::finishTo);
     }
 
     @Override
@@ -328,7 +371,8 @@ public final class SimulatedDevice implements DeviceWork {
         return work;
     }
 
-    private void call() {
+    /** Counts a call, which {@link #failAt} may let fail; for calls of the device's that don't go through this class. */
+    public synchronized void call() {
         if (++calls == failingCall && failure != null) {
             throw failure.get();
         }
