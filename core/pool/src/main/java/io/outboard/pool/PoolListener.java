@@ -6,8 +6,8 @@ import io.outboard.core.DeviceOutOfMemoryException;
  * A pool listener hears of each block that a pool hands out, takes back or resizes, on the thread that asked for it and
  * without a lock of the pool's. It serves tests and tools; {@link PoolBuilder#listener} sets it.
  *
- * <p>Implementations are safe for any number of threads. Only {@link #allocating} may throw, and none may call the
- * pool. Each method does nothing by default.
+ * <p>Implementations are safe for any number of threads. Only {@link #allocating} and {@link #freeing} may
+ * throw, and none may call the pool. Each method does nothing by default.
  */
 public interface PoolListener {
 
@@ -39,7 +39,8 @@ public interface PoolListener {
     default void refused(final long sizeBytes, final DeviceOutOfMemoryException exception) {}
 
     /**
-     * Hears of a free before it is done, since another thread may have the block at once.
+     * Hears of a free before it is done, since another thread may have the block at once. What it throws, the caller
+     * gets, and nothing changes.
      *
      * @param address what was given; perhaps a wrong address, which the pool then refuses
      * @param stream the stream that it is freed on, or {@link #NO_STREAM}
