@@ -10,6 +10,7 @@ import io.outboard.core.MemorySource;
 import io.outboard.core.Strategy;
 import io.outboard.hal.HalStrategies;
 import io.outboard.pool.Pool;
+import io.outboard.test.SimulatedGpu;
 import io.outboard.tlsf.TlsfStrategies;
 import java.lang.module.Configuration;
 import java.lang.module.ModuleDescriptor;
@@ -31,8 +32,13 @@ import org.junit.jupiter.api.Test;
  */
 class JavaModulesTest {
 
-    private static final List<Class<?>> ONE_OF_EACH =
-            List.of(Strategy.class, HalStrategies.class, TlsfStrategies.class, Pool.class, LongHashSet.class);
+    private static final List<Class<?>> ONE_OF_EACH = List.of(
+            Strategy.class,
+            HalStrategies.class,
+            TlsfStrategies.class,
+            Pool.class,
+            SimulatedGpu.class,
+            LongHashSet.class);
 
     private Path[] jars = {};
 
@@ -62,7 +68,8 @@ class JavaModulesTest {
                         "io.outboard.core", Set.of("io.outboard.core", "io.outboard.core.spi"),
                         "io.outboard.hal", Set.of("io.outboard.hal"),
                         "io.outboard.tlsf", Set.of("io.outboard.tlsf"),
-                        "io.outboard.pool", Set.of("io.outboard.pool")),
+                        "io.outboard.pool", Set.of("io.outboard.pool"),
+                        "io.outboard.test", Set.of("io.outboard.test")),
                 exports);
     }
 
@@ -87,6 +94,17 @@ class JavaModulesTest {
 
         assertTrue(pools.getModule().isNamed());
         assertEquals(io.outboard.core.Strategies.all().size(), found);
+    }
+
+    /** The test kit may use the pool's simulated device, and needs no JUnit but for its extension. */
+    @Test
+    void shouldOpenASimulatedGpu() throws Exception {
+        final Class<?> gpus = loaderOf("io.outboard.test").loadClass(SimulatedGpu.class.getName());
+        final Object gpu = gpus.getMethod("open", long.class).invoke(null, 1L << 20);
+        gpus.getMethod("check").invoke(gpu);
+        gpus.getMethod("close").invoke(gpu);
+
+        assertTrue(gpus.getModule().isNamed());
     }
 
     private static Set<String> exports(final ModuleDescriptor module) {

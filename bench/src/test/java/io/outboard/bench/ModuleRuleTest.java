@@ -41,6 +41,8 @@ class ModuleRuleTest {
             .definedBy("io.outboard.service..")
             .layer("cuda")
             .definedBy("io.outboard.cuda..")
+            .layer("test kit")
+            .definedBy("io.outboard.test..")
             .layer("spark")
             .definedBy("io.outboard.spark..")
             .layer("bench cli")
@@ -51,17 +53,28 @@ class ModuleRuleTest {
             .definedBy("io.outboard.bench.kernels..")
             .whereLayer("core")
             .mayOnlyBeAccessedByLayers(
-                    "hal", "tlsf", "pool", "service", "cuda", "spark", "bench cli", "bench measure", "bench kernels")
+                    "hal",
+                    "tlsf",
+                    "pool",
+                    "service",
+                    "cuda",
+                    "test kit",
+                    "spark",
+                    "bench cli",
+                    "bench measure",
+                    "bench kernels")
             .whereLayer("hal")
             .mayOnlyBeAccessedByLayers("cuda", "bench cli", "bench measure", "bench kernels")
             .whereLayer("tlsf")
             .mayOnlyBeAccessedByLayers("cuda", "bench cli", "bench measure", "bench kernels")
             .whereLayer("pool")
-            .mayOnlyBeAccessedByLayers("cuda", "spark", "bench cli", "bench measure", "bench kernels")
+            .mayOnlyBeAccessedByLayers("cuda", "test kit", "spark", "bench cli", "bench measure", "bench kernels")
             .whereLayer("service")
             .mayOnlyBeAccessedByLayers("cuda", "spark", "bench cli", "bench measure", "bench kernels")
             .whereLayer("cuda")
             .mayOnlyBeAccessedByLayers("spark", "bench cli", "bench measure", "bench kernels")
+            .whereLayer("test kit")
+            .mayNotBeAccessedByAnyLayer()
             .whereLayer("spark")
             .mayNotBeAccessedByAnyLayer()
             .whereLayer("bench cli")
@@ -93,7 +106,8 @@ class ModuleRuleTest {
                     "io.outboard.hal..",
                     "io.outboard.tlsf..",
                     "io.outboard.pool..",
-                    "io.outboard.service..")
+                    "io.outboard.service..",
+                    "io.outboard.test..")
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("jcuda..", "io.outboard.cuda..");
