@@ -117,7 +117,7 @@ class SamplesTest {
         assertContains(line("exhausted"), List.of(error.getStackTrace()).toString());
         assertEquals(1, error.getSuppressed().length, "the leak is the failure's doing");
         final String inUse = String.valueOf(error.getSuppressed()[0].getMessage());
-        assertContains("in use are 1 blocks", inUse);
+        assertContains("blocks in use: 1, the largest first:", inUse);
         assertContains("768KiB]\n    allocated at examples.Samples$Exhausting.shouldFit" + line("holder"), inUse);
     }
 

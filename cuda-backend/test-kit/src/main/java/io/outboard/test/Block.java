@@ -12,6 +12,9 @@ final class Block {
     final long address;
     long sizeBytes;
 
+    /** The most that it ever had: kernels that were launched before it was trimmed may use as much. */
+    private long mostBytes;
+
     /** When it was handed out, and for which point of which stream. */
     final long time;
 
@@ -26,7 +29,10 @@ final class Block {
     @Nullable
     CallSite freedAt;
 
-    /** The launches that were given its address, those that have ended left out now and then. */
+    /**
+     * The launches that were given its address, or that of a former owner of its memory, those that have ended left out
+     * now and then.
+     */
     final List<Launch> users = new ArrayList<>();
 
     /** The launches of which it is known that they use it too late. */
@@ -40,6 +46,7 @@ final class Block {
             final CallSite allocatedAt) {
         this.address = address;
         this.sizeBytes = sizeBytes;
+        mostBytes = sizeBytes;
         this.time = time;
         this.point = point;
         this.allocatedAt = allocatedAt;
@@ -49,8 +56,22 @@ final class Block {
         return address + sizeBytes;
     }
 
-    boolean contains(final long candidate) {
-        return candidate >= address && candidate < endAddress();
+    /** {@return the end of the memory that it has now, or had before it was trimmed} */
+    long mostEndAddress() {
+        return address + mostBytes;
+    }
+
+    void resize(final long newSizeBytes) {
+        sizeBytes = newSizeBytes;
+        mostBytes = Math.max(mostBytes, newSizeBytes);
+    }
+
+    /** {@return this block as it was, with all its size, for the tail that is freed now} Who uses it isn't known. */
+    Block asFreed(final long newFreeTime, final CallSite newFreedAt) {
+        final Block former = new Block(address, sizeBytes, time, point, allocatedAt);
+        former.freeTime = newFreeTime;
+        former.freedAt = newFreedAt;
+        return former;
     }
 
     /** {@return the lines of a message that say where it comes from} */

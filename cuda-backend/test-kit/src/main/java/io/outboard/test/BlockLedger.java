@@ -8,6 +8,7 @@ import io.outboard.pool.simulated.SimulatedDevice;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -39,8 +40,13 @@ final class BlockLedger implements PoolListener {
     private final long memoryBytes;
     private ReusePolicy policy = ReusePolicy.STRICT;
 
-    private final NavigableMap<Long, Block> used = new TreeMap<>();
-    private final NavigableMap<Long, Block> freed = new TreeMap<>();
+    /** The blocks in use by their addresses, in the order in which they were handed out. */
+    private final Map<Long, Block> used = new LinkedHashMap<>();
+
+    /** The ranges that belong to a block or did last, by their first addresses. They don't overlap. */
+    private final NavigableMap<Long, Range> ranges = new TreeMap<>();
+
+    private record Range(long endAddress, Block block) {}
 
     /** Where each stream is, by its handle, if it has waited for another. */
     private final Map<Long, StreamPoint> points = new HashMap<>();
@@ -88,16 +94,7 @@ final class BlockLedger implements PoolListener {
     public void allocated(final long address, final long sizeBytes, final long stream) {
         synchronized (lock) {
             final Block block = new Block(address, sizeBytes, ++time, point(stream), CallSite.here());
-            for (final Block before : takeOverlapped(address, address + sizeBytes)) {
-                for (final Launch user : unfinished(before)) {
-                    if (!block.point.isAfter(user) && before.reported.add(user)) {
-                        fault("hazard: " + before + " is handed out again while " + user + " may still use it"
-                                + block.allocatedAt.lines("handed out") + user.site.lines("launched")
-                                + before.lines());
-                    }
-                }
-                block.reported.addAll(before.reported);
-            }
+            takeOver(block, address, block.endAddress());
             used.put(address, block);
         }
     }
@@ -112,7 +109,7 @@ final class BlockLedger implements PoolListener {
                     .map(block -> "\n" + block + block.lines())
                     .collect(Collectors.joining());
             final RuntimeException inUse =
-                    new RuntimeException("in use are " + used.size() + " blocks, the largest of them:" + blocks);
+                    new RuntimeException("blocks in use: " + used.size() + ", the largest first:" + blocks);
             inUse.setStackTrace(new StackTraceElement[0]);
             exception.addSuppressed(inUse);
         }
@@ -138,7 +135,6 @@ final class BlockLedger implements PoolListener {
                 }
             }
             block.freedAt = site;
-            freed.put(address, block);
         }
     }
 
@@ -146,9 +142,21 @@ final class BlockLedger implements PoolListener {
     public void resized(final long address, final long newSizeBytes) {
         synchronized (lock) {
             final Block block = used.get(address);
-            if (block != null) {
-                block.sizeBytes = newSizeBytes;
+            if (block == null) {
+                return;
             }
+            final long oldEnd = block.endAddress();
+            final long newEnd = address + newSizeBytes;
+            if (newEnd < oldEnd) {
+                final Block tail = block.asFreed(++time, CallSite.here());
+                splitAt(newEnd);
+                // Another thread may have been given a part of it already.
+                ranges.subMap(newEnd, oldEnd)
+                        .replaceAll((start, range) -> range.block == block ? new Range(range.endAddress, tail) : range);
+            } else if (newEnd > oldEnd) {
+                takeOver(block, oldEnd, newEnd);
+            }
+            block.resize(newSizeBytes);
         }
     }
 
@@ -156,14 +164,39 @@ final class BlockLedger implements PoolListener {
         return points.getOrDefault(stream, new StreamPoint(stream, Map.of()));
     }
 
-    private List<Block> takeOverlapped(final long address, final long endAddress) {
-        final Long first = freed.floorKey(address);
-        final NavigableMap<Long, Block> near = freed.subMap(first == null ? address : first, true, endAddress, false);
-        final List<Block> overlapped = near.values().stream()
-                .filter(block -> block.endAddress() > address)
-                .toList();
-        overlapped.forEach(block -> freed.remove(block.address));
-        return overlapped;
+    /** Gives a block a range. It inherits the launches that may still use the range, but that end before its own. */
+    private void takeOver(final Block block, final long start, final long end) {
+        splitAt(start);
+        splitAt(end);
+        final Map<Long, Range> taken = ranges.subMap(start, end);
+        for (final Block before :
+                taken.values().stream().map(Range::block).distinct().toList()) {
+            // A block in use is one that another thread is trimming.
+            final List<Launch> users = before.freedAt == null ? List.of() : unfinished(before);
+            for (final Launch user : users) {
+                if (before.reported.contains(user)) {
+                    continue;
+                }
+                if (block.point.isAfter(user)) {
+                    block.users.add(user);
+                } else {
+                    before.reported.add(user);
+                    fault("hazard: " + before + " is handed out again while " + user + " may still use it"
+                            + block.allocatedAt.lines("handed out") + user.site.lines("launched") + before.lines());
+                }
+            }
+            block.reported.addAll(before.reported);
+        }
+        taken.clear();
+        ranges.put(start, new Range(end, block));
+    }
+
+    private void splitAt(final long address) {
+        final Map.Entry<Long, Range> below = ranges.lowerEntry(address);
+        if (below != null && below.getValue().endAddress > address) {
+            ranges.put(address, below.getValue());
+            ranges.put(below.getKey(), new Range(address, below.getValue().block));
+        }
     }
 
     private List<Launch> unfinished(final Block block) {
@@ -192,14 +225,19 @@ final class BlockLedger implements PoolListener {
         final Set<Block> given = new LinkedHashSet<>();
         final Launch launch = new Launch(name, stream, number, ++time, given, site);
         for (final long address : addresses) {
-            final Block block = blockAt(used, address);
+            final String what = launch + " is given 0x" + Long.toHexString(address);
+            final Block block = blockAt(address);
             if (block == null) {
-                final Block before = blockAt(freed, address);
-                throw fault((before == null ? "bounds: " : "hazard: ") + launch + " is given 0x"
-                        + Long.toHexString(address) + ", "
-                        + (before == null
-                                ? "which lies in no block" + site.lines("launched")
-                                : "of " + before + ", which was freed" + site.lines("launched") + before.lines()));
+                throw fault("bounds: " + what + ", which lies in no block" + site.lines("launched"));
+            }
+            if (block.freedAt != null) {
+                throw fault("hazard: " + what + ", of " + block + ", which was freed" + site.lines("launched")
+                        + block.lines());
+            }
+            final Launch user = formerUser(block, point(stream));
+            if (user != null) {
+                throw fault("hazard: " + what + ", of " + block + ", which " + user + " may still use"
+                        + site.lines("launched") + user.site.lines("launched before") + block.lines());
             }
             given.add(block);
         }
@@ -227,45 +265,74 @@ final class BlockLedger implements PoolListener {
         if (sizeBytes < 0) {
             throw new IllegalArgumentException("sizeBytes=" + sizeBytes + " must be >= 0");
         }
-        final Block block = blockAt(used, address);
-        if (block == null) {
-            checkUnused(launch, does, address, sizeBytes);
-        } else if (launch != null && block.time > launch.time) {
-            // Memory of the old owner, which stream order keeps for it; or a fault that is known.
-            if (!block.point.isAfter(launch) && block.reported.add(launch)) {
-                throw fault("hazard: " + access(launch, does, address, sizeBytes, block)
-                        + ", which was handed out after the launch" + lines(launch, block));
+        // A kernel's access may go through parts of the memory that it had at its launch which have new owners by now.
+        Block own = null;
+        long start = address;
+        long left = sizeBytes;
+        while (left > 0) {
+            final Map.Entry<Long, Range> below = ranges.floorEntry(start);
+            final Block block = below == null ? null : below.getValue().block;
+            if (block == null || below.getValue().endAddress <= start) {
+                throw outOfBounds(launch, does, address, sizeBytes, own == null ? block : own, "past its end");
             }
-        } else if (launch != null && !launch.given.isEmpty() && !launch.given.contains(block)) {
-            throw outOfBounds(
-                    launch, does, address, sizeBytes, givenBelow(launch, address), "in a block that it wasn't given");
-        } else if (sizeBytes > block.endAddress() - address) {
-            throw outOfBounds(launch, does, address, sizeBytes, block, "past its end");
+            final boolean isNew = launch != null && block.time > launch.time;
+            if (own != null && (isNew ? start >= own.mostEndAddress() : block.time != own.time)) {
+                throw outOfBounds(launch, does, address, sizeBytes, own, "past its end");
+            }
+            if (launch != null && !launch.mayReach(block, start)) {
+                throw outOfBounds(
+                        launch, does, start, left, givenBelow(launch, start), "in a block that it wasn't given");
+            }
+            if (isNew) {
+                checkNew(launch, does, start, left, block);
+            } else {
+                checkOwn(launch, does, start, left, block);
+                own = block;
+            }
+            final long part = Math.min(left, below.getValue().endAddress - start);
+            start += part;
+            left -= part;
         }
     }
 
-    private void checkUnused(
-            final @Nullable Launch launch, final String does, final long address, final long sizeBytes) {
-        final Block before = blockAt(freed, address);
-        if (before == null) {
-            final Map.Entry<Long, Block> below = used.floorEntry(address);
-            throw below == null
-                    ? outOfBounds(launch, does, address, sizeBytes, null, "in no block")
-                    : outOfBounds(launch, does, address, sizeBytes, below.getValue(), "past its end");
-        }
-        final boolean isInTime = launch != null && before.time < launch.time && launch.time < before.freeTime;
-        if (!isInTime || !(isKeptFor(before, launch) || before.reported.contains(launch))) {
-            throw fault("hazard: " + access(launch, does, address, sizeBytes, before) + ", which was freed"
-                    + (isInTime ? " meanwhile, with reuse " + policy : "") + lines(launch, before));
-        }
-        if (sizeBytes > before.endAddress() - address) {
-            throw outOfBounds(launch, does, address, sizeBytes, before, "past its end");
+    /** Checks a kernel's access to a block that was handed out after its launch: memory that the kernel had before. */
+    private void checkNew(
+            final Launch launch, final String does, final long address, final long sizeBytes, final Block block) {
+        if (!block.point.isAfter(launch) && block.reported.add(launch)) {
+            throw fault("hazard: " + access(launch, does, address, sizeBytes, block)
+                    + ", which was handed out after the launch" + lines(launch, block));
         }
     }
 
-    private static @Nullable Block blockAt(final NavigableMap<Long, Block> blocks, final long address) {
-        final Map.Entry<Long, Block> below = blocks.floorEntry(address);
-        return below != null && below.getValue().contains(address) ? below.getValue() : null;
+    private void checkOwn(
+            final @Nullable Launch launch,
+            final String does,
+            final long address,
+            final long sizeBytes,
+            final Block block) {
+        final boolean isInTime = launch != null && launch.time < block.freeTime;
+        if (block.freedAt != null && !(isInTime && (isKeptFor(block, launch) || block.reported.contains(launch)))) {
+            throw fault("hazard: " + access(launch, does, address, sizeBytes, block) + ", which was freed"
+                    + (isInTime ? " meanwhile, with reuse " + policy : "") + lines(launch, block));
+        }
+        final Launch user = formerUser(block, StreamPoint.NONE);
+        if (user != null) {
+            throw fault("hazard: " + access(launch, does, address, sizeBytes, block) + ", which " + user
+                    + " may still use" + lines(launch, block) + user.site.lines("launched before"));
+        }
+    }
+
+    /** Answers a launch of a former owner that may still use a block, and doesn't end before a point; null if none. */
+    private @Nullable Launch formerUser(final Block block, final StreamPoint point) {
+        return unfinished(block).stream()
+                .filter(user -> user.time < block.time && !point.isAfter(user))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private @Nullable Block blockAt(final long address) {
+        final Map.Entry<Long, Range> below = ranges.floorEntry(address);
+        return below != null && address < below.getValue().endAddress ? below.getValue().block : null;
     }
 
     private static @Nullable Block givenBelow(final Launch launch, final long address) {
@@ -282,8 +349,8 @@ final class BlockLedger implements PoolListener {
             final long sizeBytes,
             final @Nullable Block block,
             final String where) {
-        return fault(
-                "bounds: " + access(launch, does, address, sizeBytes, block) + ", " + where + lines(launch, block));
+        return fault("bounds: " + access(launch, does, address, sizeBytes, block) + ", "
+                + (block == null ? "in no block" : where) + lines(launch, block));
     }
 
     private static String access(

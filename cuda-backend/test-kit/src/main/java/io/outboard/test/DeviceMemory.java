@@ -2,6 +2,9 @@ package io.outboard.test;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.DoubleBuffer;
+import java.nio.FloatBuffer;
+import java.nio.IntBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each access must lie within one block that the accessor may use; otherwise it throws a {@link MemoryFaultError},
  * nothing is written, and the test fails at its end though the program may have caught the error. A test's own
- * accesses happen at once: they see what kernels have done that have run by then.
+ * accesses happen at once: they see what kernels have done that have run by then. What is read, written or copied at
+ * once is less than 2 GiB; an access of no bytes does nothing, wherever it is.
  *
  * <p>Safe for any number of threads.
  */
@@ -36,12 +40,7 @@ public final class DeviceMemory {
      * @return the bytes
      */
     public byte[] readBytes(final long address, final int count) {
-        final byte[] bytes = new byte[count];
-        synchronized (ledger.lock) {
-            ledger.check(launch, "reads", address, count);
-            pages.read(address, bytes);
-        }
-        return bytes;
+        return read(address, count, Byte.BYTES).array();
     }
 
     /**
@@ -80,7 +79,11 @@ public final class DeviceMemory {
      */
     public void copy(final long from, final long to, final long sizeBytes) {
         synchronized (ledger.lock) {
-            writeBytes(to, readBytes(from, Math.toIntExact(sizeBytes)));
+            ledger.check(launch, "reads", from, sizeBytes);
+            ledger.check(launch, "writes", to, sizeBytes);
+            final byte[] bytes = new byte[Math.toIntExact(sizeBytes)];
+            pages.read(from, bytes);
+            pages.write(to, bytes);
         }
     }
 
@@ -118,8 +121,9 @@ public final class DeviceMemory {
      * @param count how many, {@code 0 <= count}
      */
     public int[] readInts(final long address, final int count) {
+        final IntBuffer read = read(address, count, Integer.BYTES).asIntBuffer();
         final int[] values = new int[count];
-        read(address, count, Integer.BYTES).asIntBuffer().get(values);
+        read.get(values);
         return values;
     }
 
@@ -130,8 +134,9 @@ public final class DeviceMemory {
      * @param count how many, {@code 0 <= count}
      */
     public float[] readFloats(final long address, final int count) {
+        final FloatBuffer read = read(address, count, Float.BYTES).asFloatBuffer();
         final float[] values = new float[count];
-        read(address, count, Float.BYTES).asFloatBuffer().get(values);
+        read.get(values);
         return values;
     }
 
@@ -142,8 +147,9 @@ public final class DeviceMemory {
      * @param count how many, {@code 0 <= count}
      */
     public double[] readDoubles(final long address, final int count) {
+        final DoubleBuffer read = read(address, count, Double.BYTES).asDoubleBuffer();
         final double[] values = new double[count];
-        read(address, count, Double.BYTES).asDoubleBuffer().get(values);
+        read.get(values);
         return values;
     }
 
@@ -184,8 +190,12 @@ public final class DeviceMemory {
     }
 
     private ByteBuffer read(final long address, final int count, final int valueBytes) {
-        return ByteBuffer.wrap(readBytes(address, Math.multiplyExact(count, valueBytes)))
-                .order(ByteOrder.LITTLE_ENDIAN);
+        synchronized (ledger.lock) {
+            ledger.check(launch, "reads", address, (long) count * valueBytes);
+            final ByteBuffer buffer = buffer(count, valueBytes);
+            pages.read(address, buffer.array());
+            return buffer;
+        }
     }
 
     private static ByteBuffer buffer(final int count, final int valueBytes) {

@@ -32,6 +32,15 @@ final class Launch {
         this.site = site;
     }
 
+    /** {@return whether it was given a block, or one that had this address before: or none, so that it may use all} */
+    boolean mayReach(final Block block, final long address) {
+        return given.isEmpty()
+                || given.stream()
+                        .anyMatch(each -> block.time > time
+                                ? each.address <= address && address < each.mostEndAddress()
+                                : each.time == block.time);
+    }
+
     @Override
     public String toString() {
         return "kernel " + name + " on stream " + stream;

@@ -22,6 +22,9 @@ public final class MemoryFaultError extends AssertionError {
 
     private static final long serialVersionUID = 1L;
 
+    /** The most faults that a message has, for a loop that makes thousands. */
+    private static final int MOST_FAULTS = 10;
+
     MemoryFaultError(final String message, final @Nullable Throwable cause) {
         super(message, cause);
     }
@@ -31,10 +34,13 @@ public final class MemoryFaultError extends AssertionError {
         if (faults.size() == 1) {
             return faults.get(0);
         }
-        final StringBuilder message = new StringBuilder().append(faults.size()).append(" faults");
-        faults.forEach(fault -> message.append('\n').append(fault.getMessage()));
+        final List<MemoryFaultError> first = faults.subList(0, Math.min(faults.size(), MOST_FAULTS));
+        final StringBuilder message = new StringBuilder()
+                .append(faults.size())
+                .append(faults.size() > MOST_FAULTS ? " faults, the first " + MOST_FAULTS + " of them:" : " faults:");
+        first.forEach(fault -> message.append('\n').append(fault.getMessage()));
         final MemoryFaultError joined = new MemoryFaultError(message.toString(), null);
-        faults.forEach(joined::addSuppressed);
+        first.forEach(joined::addSuppressed);
         return joined;
     }
 }

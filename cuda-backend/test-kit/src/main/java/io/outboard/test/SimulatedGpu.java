@@ -172,7 +172,7 @@ public final class SimulatedGpu implements AutoCloseable {
      *
      * @throws MemoryFaultError if there are faults; they are forgotten then
      */
-    public void checkFaults() {
+    void checkFaults() {
         synchronize();
         throwAll(takeFaults());
     }
@@ -183,9 +183,13 @@ public final class SimulatedGpu implements AutoCloseable {
         }
     }
 
-    /** Closes the pool, which runs all that was submitted unless blocks are reused at once, and checks nothing. Idempotent. */
+    /**
+     * Closes the pool, which runs all that was submitted unless blocks are reused at once, and checks nothing. What
+     * {@link #failCall} asked for and hasn't happened won't. Idempotent.
+     */
     @Override
     public void close() {
+        device.failNone();
         try (source) {
             pool.close();
         }

@@ -54,7 +54,8 @@ public final class SimulatedStream {
             kernel.run(new DeviceMemory(pages, ledger, launch));
         } catch (final MemoryFaultError known) {
             // The ledger has it already; the pool, which may have waited for this, has nothing to do with it.
-        } catch (final RuntimeException | Error e) {
+        } catch (final Throwable e) {
+            // Kernels in Kotlin or Scala may throw checked exceptions, too.
             ledger.failed(launch, e);
         } finally {
             ledger.running(false);
@@ -66,8 +67,12 @@ public final class SimulatedStream {
      * event does.
      *
      * @param other the other stream, of the same device
+     * @throws IllegalArgumentException if it is another device's
      */
     public void waitFor(final SimulatedStream other) {
+        if (other.device != device) {
+            throw new IllegalArgumentException("other=" + other + " must be a stream of the same device");
+        }
         synchronized (ledger.lock) {
             final long number = other.last;
             ledger.order(handle, other.handle, number);

@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.pool.DeviceWork;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
+import io.outboard.pool.simulated.SimulatedDevice;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -60,10 +60,22 @@ class FaultsTest {
         pool.free(pool.allocate(300));
 
         final MemoryFaultError error = assertThrows(MemoryFaultError.class, gpu::check);
-        assertTrue(error.getMessage().startsWith("2 faults\nleak: block ["), error.getMessage());
+        assertTrue(error.getMessage().startsWith("2 faults:\nleak: block ["), error.getMessage());
         assertTrue(error.getMessage().contains("100 bytes] wasn't freed"), error.getMessage());
         assertTrue(error.getMessage().contains("200 bytes] wasn't freed"), error.getMessage());
         assertEquals(2, error.getSuppressed().length);
+    }
+
+    @Test
+    void shouldNotNameEachOfManyLeaks() {
+        for (int i = 0; i < 500; i++) {
+            pool.allocate(256);
+        }
+
+        final MemoryFaultError error = assertThrows(MemoryFaultError.class, gpu::check);
+        assertTrue(
+                error.getMessage().startsWith("500 faults, the first 10 of them:\nleak: block ["), error.getMessage());
+        assertEquals(10, error.getSuppressed().length);
     }
 
     // Bounds
@@ -128,6 +140,103 @@ class FaultsTest {
         final long b = pool.allocate(1024);
         assertTrue(pool.extend(b, 2048));
         gpu.memory().fill(b, 2048, (byte) 1);
+        assertNoFault();
+    }
+
+    /** As CUDA's copies and fills do, which have nothing to do then. */
+    @Test
+    void shouldTakeNoBytesForNoAccess() {
+        final long a = pool.allocate(256);
+
+        gpu.memory().writeInts(a + 256);
+        assertEquals(0, gpu.memory().readBytes(a + 256, 0).length);
+        gpu.memory().copy(a + 256, a, 0);
+        pool.free(a);
+        gpu.memory().fill(a, 0, (byte) 1);
+
+        assertNoFault();
+    }
+
+    @Test
+    void shouldFindSizesThatNoArrayHas() {
+        final long a = pool.allocate(256);
+
+        assertThrows(MemoryFaultError.class, () -> gpu.memory().readDoubles(a, 1 << 30));
+        assertFault("bounds: the test reads 8GiB", "at offset 0 of block", "past its end");
+        assertThrows(MemoryFaultError.class, () -> gpu.memory().readBytes(a, 1 << 30));
+        assertFault("bounds: the test reads 1GiB", "past its end");
+        assertThrows(MemoryFaultError.class, () -> gpu.memory().copy(a, a, 1L << 40));
+        assertFault("bounds: the test reads 1TiB", "past its end");
+    }
+
+    @Test
+    void shouldFindAKernelThatRunsIntoABlockThatWasFreedMeanwhile() {
+        final long a = pool.allocate(256);
+        final long b = pool.allocate(256);
+        assertEquals(a + 256, b, "or this test shows nothing");
+        gpu.stream(1).launch("loop", memory -> memory.writeInts(a + 256, 1), a);
+        pool.free(b);
+
+        assertFault("bounds: kernel loop on stream 1 writes 4 bytes at offset 256 of block", "that it wasn't given");
+    }
+
+    @Test
+    void shouldFindAKernelThatRunsIntoABlockThatIsNewMeanwhile() {
+        final long a = pool.allocate(256);
+        gpu.stream(1).launch("loop", memory -> memory.writeInts(a + 256, 1), a);
+        gpu.stream(1).launch("any", memory -> memory.writeDoubles(a + 252, 1));
+        final long b = pool.allocate(256);
+        assertEquals(a + 256, b, "or this test shows nothing");
+
+        gpu.stream(1).synchronize();
+        final String faults = gpu.takeFaults().toString();
+        assertTrue(
+                faults.contains(
+                        "[io.outboard.test.MemoryFaultError: bounds: kernel loop on stream 1 writes 4 bytes at offset 256"),
+                faults);
+        assertTrue(
+                faults.contains(
+                        ", io.outboard.test.MemoryFaultError: bounds: kernel any on stream 1 writes 8 bytes at offset 252"),
+                faults);
+    }
+
+    @Test
+    void shouldKnowWhatAKernelMayUseThatWasLaunchedBeforeATrim() {
+        final long a = pool.allocate(4096);
+        fill(1, a, 4096);
+        gpu.stream(2).launch("tail", memory -> memory.fill(a + 2048, 2048, (byte) 1));
+        pool.trim(a, 1024);
+
+        assertNoFault();
+        fill(1, a, 1025);
+        assertFault("hazard: kernel fill on stream 1 fills 1 byte at offset 1024 of block", "which was freed");
+        gpu.stream(1).launch("late", memory -> memory.readInt(a + 1024), a);
+        assertFault("hazard: kernel late on stream 1 reads 4 bytes at offset 1024 of block", "which was freed");
+    }
+
+    @Test
+    void shouldFindAKernelThatUsesATailWhichAnotherHas() {
+        reopen(ReusePolicy.IMMEDIATE);
+        final long a = pool.allocate(4096);
+        fill(1, a, 4096);
+        pool.trim(a, 1024);
+        final long b = pool.allocate(3072);
+        assertEquals(a + 1024, b, "or this test shows nothing");
+
+        assertFault("hazard: kernel fill on stream 1 fills 3KiB at offset 0 of block", "handed out after the launch");
+    }
+
+    @Test
+    void shouldForgetWhatABlockGrewOver() {
+        final long a = pool.allocate(1024);
+        final long b = pool.allocate(1024);
+        assertEquals(a + 1024, b, "or this test shows nothing");
+        pool.free(b);
+        pool.trimTo(0);
+        assertTrue(pool.extend(a, 2048));
+        gpu.stream(1).launch("both halves", memory -> memory.fill(b, 1024, (byte) 1), a);
+        pool.free(a);
+
         assertNoFault();
     }
 
@@ -262,11 +371,76 @@ class FaultsTest {
         assertNoFault();
     }
 
-    /** A pool that is told that the device has always finished hands blocks out that kernels still use. */
+    /** The stream's next request may have the block though it is a little smaller; the kernel may use all of it. */
+    @Test
+    void shouldLetAKernelUseItsBlockOfWhichAnotherHasAPart() {
+        reopen(ReusePolicy.STREAM_ORDERED);
+        final long a = pool.allocateAsync(4096, 1);
+        gpu.stream(1).launch("loop", memory -> {
+            for (int i = 0; i < 4096; i += 4) {
+                memory.writeInts(a + i, i);
+            }
+            memory.fill(a, 4096, (byte) 1);
+        });
+        pool.freeAsync(a, 1);
+        final long b = pool.allocateAsync(3800, 1);
+        assertEquals(a, b, "or this test shows nothing");
+
+        assertNoFault();
+        assertThrows(MemoryFaultError.class, () -> gpu.memory().readInt(a + 3900));
+        assertFault("hazard: the test reads 4 bytes at offset 3900 of block", "which was freed");
+        fill(1, b, 3801);
+        assertFault("bounds: kernel fill on stream 1 fills", "past its end");
+    }
+
+    private long reusedOnStream1() {
+        reopen(ReusePolicy.STREAM_ORDERED);
+        final long a = pool.allocateAsync(256, 1);
+        fill(1, a, 256);
+        pool.freeAsync(a, 1);
+        assertEquals(a, pool.allocateAsync(256, 1), "or this test shows nothing");
+        return a;
+    }
+
+    @Test
+    void shouldFindABlockThatAnotherStreamUsesTooEarly() {
+        final long b = reusedOnStream1();
+        assertThrows(MemoryFaultError.class, () -> fill(2, b, 256));
+        assertFault("hazard: kernel fill on stream 2 is given 0x", "which kernel fill on stream 1 may still use");
+
+        gpu.stream(2).waitFor(gpu.stream(1));
+        fill(2, b, 256);
+        pool.freeAsync(b, 2);
+        assertNoFault();
+    }
+
+    @Test
+    void shouldFindThatABlockIsUsedBeforeItsLastOwnersKernelHasRun() {
+        final long b = reusedOnStream1();
+        gpu.stream(2).launch("any", memory -> memory.readInt(b));
+        gpu.stream(2).synchronize();
+        assertEquals(1, gpu.takeFaults().size());
+        assertThrows(MemoryFaultError.class, () -> gpu.memory().readInt(b));
+        assertFault("hazard: the test reads 4 bytes at offset 0", "which kernel fill on stream 1 may still use");
+
+        gpu.stream(1).synchronize();
+        gpu.memory().readInt(b);
+        assertNoFault();
+    }
+
+    @Test
+    void shouldFindThatABlockIsFreedOnAnotherStreamBeforeItsLastOwnersKernelHasRun() {
+        final long b = reusedOnStream1();
+        pool.freeAsync(b, 2);
+
+        assertFault("is freed while kernel fill on stream 1 may still use it, with reuse STREAM_ORDERED");
+    }
+
+    /** A pool that asks another device, which is idle, hands blocks out that kernels still use. */
     @Test
     void shouldFindABlockThatIsHandedOutTooEarly() {
         gpu.close();
-        gpu = SimulatedGpu.open(4 * MIB, builder -> builder.reuse(ReusePolicy.STRICT, new HastyWork()));
+        gpu = SimulatedGpu.open(4 * MIB, builder -> builder.reuse(ReusePolicy.STRICT, new SimulatedDevice()));
         pool = gpu.pool();
         final long a = pool.allocate(4 * MIB);
         fill(1, a, 256);
@@ -274,35 +448,6 @@ class FaultsTest {
         assertEquals(a, pool.allocate(4 * MIB));
 
         assertFault("hazard: block [", "is handed out again while kernel fill on stream 1 may still use it");
-    }
-
-    private static final class HastyWork implements DeviceWork {
-
-        @Override
-        public long mark() {
-            return 0;
-        }
-
-        @Override
-        public long mark(final long stream) {
-            return 0;
-        }
-
-        @Override
-        public boolean isFinished(final long mark) {
-            return true;
-        }
-
-        @Override
-        public void await(final long mark) {}
-
-        @Override
-        public void release(final long mark) {}
-
-        @Override
-        public boolean isCapturing() {
-            return false;
-        }
     }
 
     @Test

@@ -11,6 +11,7 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.pool.DeviceBuffer;
 import io.outboard.pool.Pool;
 import io.outboard.pool.ReusePolicy;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -91,6 +92,9 @@ class SimulatedGpuTest {
         final long a = gpu.pool().allocate(256);
 
         assertThrows(IllegalArgumentException.class, () -> memory.fill(a, -1, (byte) 0));
+        assertThrows(IllegalArgumentException.class, () -> memory.readBytes(a, -1));
+        assertThrows(IllegalArgumentException.class, () -> memory.readInts(a, -1));
+        assertThrows(IllegalArgumentException.class, () -> memory.copy(a, a, -1));
         gpu.pool().free(a);
         gpu.check();
     }
@@ -164,6 +168,31 @@ class SimulatedGpuTest {
                 .startsWith("kernel: kernel division on stream 1 threw java.lang.ArithmeticException: by zero"));
         assertEquals(ArithmeticException.class, faults.get(0).getCause().getClass());
         gpu.check();
+    }
+
+    /** Kernels in Kotlin and Scala may throw checked exceptions, which the pool's caller mustn't get. */
+    @Test
+    void shouldReportWhatAKernelThrowsUnchecked() {
+        final long a = gpu.pool().allocate(48 * MIB);
+        gpu.stream(1).launch("file", kernel -> sneak(new IOException("no such file")), a);
+        gpu.pool().free(a);
+        gpu.pool().free(gpu.pool().allocate(48 * MIB));
+
+        final MemoryFaultError fault = assertThrows(MemoryFaultError.class, gpu::check);
+        assertTrue(fault.getMessage().contains("threw java.io.IOException: no such file"), fault.getMessage());
+    }
+
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    private static <T extends Throwable> void sneak(final Throwable thrown) throws T {
+        throw (T) thrown;
+    }
+
+    @Test
+    void shouldRefuseAnotherDevicesStream() {
+        try (SimulatedGpu other = SimulatedGpu.open(MIB)) {
+            assertThrows(IllegalArgumentException.class, () -> gpu.stream(1).waitFor(other.stream(1)));
+        }
+        assertTrue(gpu.stream(1).isIdle());
     }
 
     @Test
@@ -245,6 +274,41 @@ class SimulatedGpuTest {
         assertEquals(1, gpu.calls());
         gpu.pool().free(gpu.pool().allocate(256));
         gpu.check();
+    }
+
+    /** A loop over the calls ends with one that doesn't come: it mustn't fail the end of the test. */
+    @Test
+    void shouldCloseThoughACallIsToFail() {
+        gpu.pool().free(gpu.pool().allocate(256));
+        gpu.failCall(1, () -> new IllegalStateException("the device is lost"));
+
+        gpu.close();
+    }
+
+    @Test
+    void shouldHaveDevicesOfAnySize() {
+        for (final long bytes : new long[] {256, 1L << 31, 3L << 40, 1L << 62}) {
+            try (SimulatedGpu other = SimulatedGpu.open(bytes)) {
+                final long sizeBytes = Math.min(bytes, 1000);
+                final long address = other.pool().allocate(sizeBytes);
+                other.memory().fill(address, sizeBytes, (byte) 1);
+                other.pool().free(address);
+                other.check();
+            }
+        }
+    }
+
+    @Test
+    void shouldReachOffsetsThatNoIntHolds() {
+        try (SimulatedGpu large = SimulatedGpu.open(8L << 30)) {
+            final long address = large.pool().allocate(5L << 30);
+            for (final long offset : new long[] {(1L << 31) - 2, (1L << 32) - 2, (5L << 30) - 4}) {
+                large.memory().writeInts(address + offset, 7);
+                assertEquals(7, large.memory().readInt(address + offset));
+            }
+            large.pool().free(address);
+            large.check();
+        }
     }
 
     @Test

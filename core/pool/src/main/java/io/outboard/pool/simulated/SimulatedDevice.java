@@ -220,6 +220,11 @@ public final class SimulatedDevice implements DeviceWork {
         failure = newFailure;
     }
 
+    /** Lets no call fail from now on. */
+    public synchronized void failNone() {
+        failingCall = Long.MAX_VALUE;
+    }
+
     /**
      * Returns how often the pool called, {@link #call} included.
      *
