@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The observers tell JFR, a recording and a listener what a pool is asked, for three reads if none listens. Safe for any
+ * The observers tell JFR, a recording and a listener what a pool is asked, for two reads if none listens. Safe for any
  * number of threads.
  */
 final class PoolObservers {
@@ -27,20 +27,24 @@ final class PoolObservers {
     /** The recorder; null while no file is written. */
     private volatile @Nullable Recorder recorder;
 
+    /** Whether there is a listener or a recorder: one read for both. */
+    private volatile boolean watched;
+
     PoolObservers(
             final Pool pool, final PoolEvents events, final long granuleBytes, final @Nullable PoolListener listener) {
         this.pool = pool;
         this.events = events;
         this.granuleBytes = granuleBytes;
         this.listener = listener;
+        watched = listener != null;
     }
 
     boolean watchAllocations() {
-        return listener != null || recorder != null || PoolEvents.wantsAllocations();
+        return watched || PoolEvents.wantsAllocations();
     }
 
     boolean watchFrees() {
-        return listener != null || recorder != null || PoolEvents.wantsFrees();
+        return watched || PoolEvents.wantsFrees();
     }
 
     long allocated(final long sizeBytes, final long alignmentBytes, final long stream) {
@@ -108,6 +112,7 @@ final class PoolObservers {
         }
         final Recorder started = Recorder.start(file, granuleBytes);
         recorder = started;
+        watched = true;
         return () -> stopRecording(started);
     }
 
@@ -115,6 +120,7 @@ final class PoolObservers {
     private synchronized void stopRecording(final Recorder started) throws IOException {
         if (recorder == started) {
             recorder = null;
+            watched = listener != null;
         }
         started.close();
     }
