@@ -7,11 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.InvalidAddressException;
 import io.outboard.pool.simulated.SimulatedDevice;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** These tests say what a pool's listener hears, and in which order. */
 class PoolListenerTest {
@@ -135,6 +138,16 @@ class PoolListenerTest {
 
         assertThrows(InvalidAddressException.class, () -> pool.free(1));
         assertEquals(List.of("freeing 1 " + PoolListener.NO_STREAM), heard.calls);
+    }
+
+    @Test
+    void shouldHearOfBlocksAfterARecording(@TempDir final Path folder) throws IOException {
+        pool.record(folder.resolve("recording")).close();
+        heard.calls.clear();
+
+        pool.free(pool.allocate(1000));
+
+        assertEquals(3, heard.calls.size(), heard.calls::toString);
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.pool.Pool;
+import io.outboard.pool.PoolListener;
 import io.outboard.pool.ReusePolicy;
 import io.outboard.pool.simulated.SimulatedDevice;
 import java.util.List;
@@ -224,6 +225,23 @@ class FaultsTest {
         assertEquals(a + 1024, b, "or this test shows nothing");
 
         assertFault("hazard: kernel fill on stream 1 fills 3KiB at offset 0 of block", "handed out after the launch");
+    }
+
+    /** Another thread may have the tail before the ledger hears of the trim. */
+    @Test
+    void shouldHearOfATrimAfterTheTailIsHandedOut() {
+        final SimulatedDevice device = new SimulatedDevice();
+        final BlockLedger ledger = new BlockLedger(device, MIB);
+        ledger.allocated(0, 4096, PoolListener.NO_STREAM);
+        device.submit(1);
+        ledger.launch("fill", 1, 1, 0);
+        ledger.allocated(2048, 1024, PoolListener.NO_STREAM);
+        ledger.resized(0, 1024);
+
+        ledger.check(null, "reads", 2048, 1024);
+        assertEquals(List.of(), ledger.takeFaults());
+        assertThrows(MemoryFaultError.class, () -> ledger.check(null, "reads", 1024, 4));
+        assertThrows(MemoryFaultError.class, () -> ledger.check(null, "reads", 3072, 4));
     }
 
     @Test
