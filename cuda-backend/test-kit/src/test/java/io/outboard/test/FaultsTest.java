@@ -247,15 +247,20 @@ class FaultsTest {
     @Test
     void shouldForgetWhatABlockGrewOver() {
         final long a = pool.allocate(1024);
-        final long b = pool.allocate(1024);
-        assertEquals(a + 1024, b, "or this test shows nothing");
+        final long b = pool.allocate(512);
+        final long c = pool.allocate(1024);
+        assertEquals(a + 1536, c, "or this test shows nothing");
         pool.free(b);
+        pool.free(c);
         pool.trimTo(0);
         assertTrue(pool.extend(a, 2048));
-        gpu.stream(1).launch("both halves", memory -> memory.fill(b, 1024, (byte) 1), a);
+        gpu.stream(1).launch("all", memory -> memory.fill(a, 2048, (byte) 1), a);
+        gpu.stream(1).launch("last", memory -> memory.fill(c, 512, (byte) 1), a);
         pool.free(a);
 
         assertNoFault();
+        assertThrows(MemoryFaultError.class, () -> gpu.memory().readInt(c + 512));
+        assertFault("hazard: the test reads 4 bytes at offset 512 of block", "which was freed");
     }
 
     @Test
