@@ -283,7 +283,7 @@ final class BlockLedger implements PoolListener {
                 throw outOfBounds(
                         launch, does, start, left, givenBelow(launch, start), "in a block that it wasn't given");
             }
-            if (isNew) {
+            if (launch != null && isNew) {
                 checkNew(launch, does, start, left, block);
             } else {
                 checkOwn(launch, does, start, left, block);
@@ -310,10 +310,12 @@ final class BlockLedger implements PoolListener {
             final long address,
             final long sizeBytes,
             final Block block) {
-        final boolean isInTime = launch != null && launch.time < block.freeTime;
-        if (block.freedAt != null && !(isInTime && (isKeptFor(block, launch) || block.reported.contains(launch)))) {
-            throw fault("hazard: " + access(launch, does, address, sizeBytes, block) + ", which was freed"
-                    + (isInTime ? " meanwhile, with reuse " + policy : "") + lines(launch, block));
+        if (block.freedAt != null) {
+            final boolean isInTime = launch != null && launch.time < block.freeTime;
+            if (launch == null || !isInTime || !(isKeptFor(block, launch) || block.reported.contains(launch))) {
+                throw fault("hazard: " + access(launch, does, address, sizeBytes, block) + ", which was freed"
+                        + (isInTime ? " meanwhile, with reuse " + policy : "") + lines(launch, block));
+            }
         }
         final Launch user = formerUser(block, StreamPoint.NONE);
         if (user != null) {

@@ -40,7 +40,7 @@ public final class DeviceMemory {
      * @return the bytes
      */
     public byte[] readBytes(final long address, final int count) {
-        return read(address, count, Byte.BYTES).array();
+        return read(address, count, Byte.BYTES);
     }
 
     /**
@@ -93,7 +93,7 @@ public final class DeviceMemory {
      * @param address device address of its first byte
      */
     public int readInt(final long address) {
-        return read(address, 1, Integer.BYTES).getInt();
+        return buffer(read(address, 1, Integer.BYTES)).getInt();
     }
 
     /**
@@ -102,7 +102,7 @@ public final class DeviceMemory {
      * @param address device address of its first byte
      */
     public float readFloat(final long address) {
-        return read(address, 1, Float.BYTES).getFloat();
+        return buffer(read(address, 1, Float.BYTES)).getFloat();
     }
 
     /**
@@ -111,7 +111,7 @@ public final class DeviceMemory {
      * @param address device address of its first byte
      */
     public double readDouble(final long address) {
-        return read(address, 1, Double.BYTES).getDouble();
+        return buffer(read(address, 1, Double.BYTES)).getDouble();
     }
 
     /**
@@ -121,7 +121,7 @@ public final class DeviceMemory {
      * @param count how many, {@code 0 <= count}
      */
     public int[] readInts(final long address, final int count) {
-        final IntBuffer read = read(address, count, Integer.BYTES).asIntBuffer();
+        final IntBuffer read = buffer(read(address, count, Integer.BYTES)).asIntBuffer();
         final int[] values = new int[count];
         read.get(values);
         return values;
@@ -134,7 +134,7 @@ public final class DeviceMemory {
      * @param count how many, {@code 0 <= count}
      */
     public float[] readFloats(final long address, final int count) {
-        final FloatBuffer read = read(address, count, Float.BYTES).asFloatBuffer();
+        final FloatBuffer read = buffer(read(address, count, Float.BYTES)).asFloatBuffer();
         final float[] values = new float[count];
         read.get(values);
         return values;
@@ -147,7 +147,7 @@ public final class DeviceMemory {
      * @param count how many, {@code 0 <= count}
      */
     public double[] readDoubles(final long address, final int count) {
-        final DoubleBuffer read = read(address, count, Double.BYTES).asDoubleBuffer();
+        final DoubleBuffer read = buffer(read(address, count, Double.BYTES)).asDoubleBuffer();
         final double[] values = new double[count];
         read.get(values);
         return values;
@@ -160,9 +160,9 @@ public final class DeviceMemory {
      * @param values what to write
      */
     public void writeInts(final long address, final int... values) {
-        final ByteBuffer buffer = buffer(values.length, Integer.BYTES);
-        buffer.asIntBuffer().put(values);
-        writeBytes(address, buffer.array());
+        final byte[] bytes = new byte[Math.multiplyExact(values.length, Integer.BYTES)];
+        buffer(bytes).asIntBuffer().put(values);
+        writeBytes(address, bytes);
     }
 
     /**
@@ -172,9 +172,9 @@ public final class DeviceMemory {
      * @param values what to write
      */
     public void writeFloats(final long address, final float... values) {
-        final ByteBuffer buffer = buffer(values.length, Float.BYTES);
-        buffer.asFloatBuffer().put(values);
-        writeBytes(address, buffer.array());
+        final byte[] bytes = new byte[Math.multiplyExact(values.length, Float.BYTES)];
+        buffer(bytes).asFloatBuffer().put(values);
+        writeBytes(address, bytes);
     }
 
     /**
@@ -184,21 +184,23 @@ public final class DeviceMemory {
      * @param values what to write
      */
     public void writeDoubles(final long address, final double... values) {
-        final ByteBuffer buffer = buffer(values.length, Double.BYTES);
-        buffer.asDoubleBuffer().put(values);
-        writeBytes(address, buffer.array());
+        final byte[] bytes = new byte[Math.multiplyExact(values.length, Double.BYTES)];
+        buffer(bytes).asDoubleBuffer().put(values);
+        writeBytes(address, bytes);
     }
 
-    private ByteBuffer read(final long address, final int count, final int valueBytes) {
+    private byte[] read(final long address, final int count, final int valueBytes) {
+        final long sizeBytes = (long) count * valueBytes;
         synchronized (ledger.lock) {
-            ledger.check(launch, "reads", address, (long) count * valueBytes);
-            final ByteBuffer buffer = buffer(count, valueBytes);
-            pages.read(address, buffer.array());
-            return buffer;
+            // Before the array is made: the size may be any.
+            ledger.check(launch, "reads", address, sizeBytes);
+            final byte[] bytes = new byte[Math.toIntExact(sizeBytes)];
+            pages.read(address, bytes);
+            return bytes;
         }
     }
 
-    private static ByteBuffer buffer(final int count, final int valueBytes) {
-        return ByteBuffer.allocate(Math.multiplyExact(count, valueBytes)).order(ByteOrder.LITTLE_ENDIAN);
+    private static ByteBuffer buffer(final byte[] bytes) {
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 }

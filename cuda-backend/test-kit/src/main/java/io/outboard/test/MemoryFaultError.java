@@ -29,6 +29,12 @@ public final class MemoryFaultError extends AssertionError {
         super(message, cause);
     }
 
+    /** {@return what is wrong, with its lines} */
+    @Override
+    public String getMessage() {
+        return String.valueOf(super.getMessage());
+    }
+
     /** Joins several faults into one, or answers the only one. */
     static MemoryFaultError of(final List<MemoryFaultError> faults) {
         if (faults.size() == 1) {

@@ -3,6 +3,7 @@ package io.outboard.test;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -166,7 +167,7 @@ class SimulatedGpuTest {
         assertTrue(faults.get(0)
                 .getMessage()
                 .startsWith("kernel: kernel division on stream 1 threw java.lang.ArithmeticException: by zero"));
-        assertEquals(ArithmeticException.class, faults.get(0).getCause().getClass());
+        assertInstanceOf(ArithmeticException.class, faults.get(0).getCause());
         gpu.check();
     }
 
