@@ -1,6 +1,13 @@
 package io.outboard.cuda;
 
+import static io.outboard.cuda.internal.facade.JCudaBinding.ELEMENT;
+import static io.outboard.cuda.internal.facade.JCudaBinding.POINTER;
+import static io.outboard.cuda.internal.facade.JCudaBinding.addressOf;
+import static io.outboard.cuda.internal.facade.JCudaBinding.handleOf;
+import static io.outboard.cuda.internal.facade.JCudaBinding.numberOf;
+
 import io.outboard.cuda.internal.facade.Facade;
+import io.outboard.cuda.internal.facade.JCudaBinding;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdeviceptr;
@@ -32,7 +39,8 @@ import jcuda.driver.JCudaDriver;
  */
 public final class OutboardDriver {
 
-    private static final Facade FACADE = Facade.ofDriver(Outboard.POOLS);
+    private static final JCudaBinding BINDING = new JCudaBinding(false);
+    private static final Facade FACADE = Facade.ofDriver(Outboard.POOLS, BINDING);
 
     private OutboardDriver() {}
 
@@ -43,7 +51,7 @@ public final class OutboardDriver {
      * @param enabled true to throw
      */
     public static void setExceptionsEnabled(final boolean enabled) {
-        FACADE.setExceptionsEnabled(enabled);
+        BINDING.setExceptionsEnabled(enabled);
         JCudaDriver.setExceptionsEnabled(enabled);
     }
 
@@ -58,7 +66,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuMemAlloc(final CUdeviceptr dptr, final long bytesize) {
-        return FACADE.allocate(dptr, bytesize, JCudaDriver::cuMemAlloc);
+        return FACADE.allocate(dptr, POINTER, bytesize, JCudaDriver::cuMemAlloc);
     }
 
     /**
@@ -81,6 +89,7 @@ public final class OutboardDriver {
         final boolean ordinary = elementSizeBytes == 4 || elementSizeBytes == 8 || elementSizeBytes == 16;
         return FACADE.allocateRows(
                 dptr,
+                POINTER,
                 ordinary ? pPitch : null,
                 widthInBytes,
                 height,
@@ -99,7 +108,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuMemAllocAsync(final CUdeviceptr dptr, final long bytesize, final CUstream hStream) {
-        return FACADE.allocateAsync(dptr, bytesize, hStream, JCudaDriver::cuMemAllocAsync);
+        return FACADE.allocateAsync(dptr, POINTER, bytesize, hStream, handleOf(hStream), JCudaDriver::cuMemAllocAsync);
     }
 
     /**
@@ -112,7 +121,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuMemFree(final CUdeviceptr dptr) {
-        return FACADE.free(dptr, JCudaDriver::cuMemFree);
+        return FACADE.free(dptr, POINTER, JCudaDriver::cuMemFree);
     }
 
     /**
@@ -128,7 +137,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuMemFreeAsync(final CUdeviceptr dptr, final CUstream hStream) {
-        return FACADE.freeAsync(dptr, hStream, JCudaDriver::cuMemFreeAsync);
+        return FACADE.freeAsync(dptr, POINTER, hStream, handleOf(hStream), JCudaDriver::cuMemFreeAsync);
     }
 
     /**
@@ -140,7 +149,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuMemGetInfo(final long[] free, final long[] total) {
-        return FACADE.memoryInfo(free, () -> JCudaDriver.cuMemGetInfo(free, total));
+        return FACADE.memoryInfo(free, ELEMENT, () -> JCudaDriver.cuMemGetInfo(free, total));
     }
 
     /**
@@ -154,7 +163,13 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuMemGetAddressRange(final CUdeviceptr pbase, final long[] psize, final CUdeviceptr dptr) {
-        return FACADE.addressRange(pbase, psize, dptr, () -> JCudaDriver.cuMemGetAddressRange(pbase, psize, dptr));
+        return FACADE.addressRange(
+                pbase,
+                POINTER,
+                psize,
+                ELEMENT,
+                addressOf(dptr),
+                () -> JCudaDriver.cuMemGetAddressRange(pbase, psize, dptr));
     }
 
     /**
@@ -167,7 +182,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuIpcGetMemHandle(final CUipcMemHandle pHandle, final CUdeviceptr dptr) {
-        return FACADE.shareMemory(pHandle, dptr, () -> JCudaDriver.cuIpcGetMemHandle(pHandle, dptr));
+        return FACADE.shareMemory(pHandle, dptr, POINTER, () -> JCudaDriver.cuIpcGetMemHandle(pHandle, dptr));
     }
 
     // The functions below destroy streams, and begin and end captures.
@@ -181,7 +196,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuStreamDestroy(final CUstream hStream) {
-        return FACADE.destroyStream(hStream, () -> JCudaDriver.cuStreamDestroy(hStream));
+        return FACADE.destroyStream(handleOf(hStream), () -> JCudaDriver.cuStreamDestroy(hStream));
     }
 
     /**
@@ -195,7 +210,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuStreamBeginCapture(final CUstream hStream, final int mode) {
-        return FACADE.beginCapture(hStream, () -> JCudaDriver.cuStreamBeginCapture(hStream, mode));
+        return FACADE.beginCapture(handleOf(hStream), () -> JCudaDriver.cuStreamBeginCapture(hStream, mode));
     }
 
     /**
@@ -207,7 +222,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuStreamEndCapture(final CUstream hStream, final CUgraph phGraph) {
-        return FACADE.endCapture(hStream, () -> JCudaDriver.cuStreamEndCapture(hStream, phGraph));
+        return FACADE.endCapture(handleOf(hStream), () -> JCudaDriver.cuStreamEndCapture(hStream, phGraph));
     }
 
     // The functions below make, choose and end contexts.
@@ -222,7 +237,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuCtxCreate(final CUcontext pctx, final int flags, final CUdevice dev) {
-        return FACADE.make(pctx, () -> JCudaDriver.cuCtxCreate(pctx, flags, dev));
+        return FACADE.make(() -> handleOf(pctx), () -> JCudaDriver.cuCtxCreate(pctx, flags, dev));
     }
 
     /**
@@ -233,7 +248,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuCtxDestroy(final CUcontext ctx) {
-        return FACADE.end(ctx, true, () -> JCudaDriver.cuCtxDestroy(ctx));
+        return FACADE.end(handleOf(ctx), true, () -> JCudaDriver.cuCtxDestroy(ctx));
     }
 
     /**
@@ -279,7 +294,7 @@ public final class OutboardDriver {
      */
     @SuppressWarnings("deprecation")
     public static int cuCtxDetach(final CUcontext ctx) {
-        return FACADE.end(ctx, false, () -> JCudaDriver.cuCtxDetach(ctx));
+        return FACADE.end(handleOf(ctx), false, () -> JCudaDriver.cuCtxDetach(ctx));
     }
 
     /**
@@ -291,7 +306,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuDevicePrimaryCtxRetain(final CUcontext pctx, final CUdevice dev) {
-        return FACADE.make(pctx, () -> JCudaDriver.cuDevicePrimaryCtxRetain(pctx, dev));
+        return FACADE.make(() -> handleOf(pctx), () -> JCudaDriver.cuDevicePrimaryCtxRetain(pctx, dev));
     }
 
     /**
@@ -302,7 +317,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuDevicePrimaryCtxRelease(final CUdevice dev) {
-        return FACADE.endPrimary(dev, false, () -> JCudaDriver.cuDevicePrimaryCtxRelease(dev));
+        return FACADE.endPrimary(numberOf(dev), false, () -> JCudaDriver.cuDevicePrimaryCtxRelease(dev));
     }
 
     /**
@@ -314,7 +329,7 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuDevicePrimaryCtxReset(final CUdevice dev) {
-        return FACADE.endPrimary(dev, true, () -> JCudaDriver.cuDevicePrimaryCtxReset(dev));
+        return FACADE.endPrimary(numberOf(dev), true, () -> JCudaDriver.cuDevicePrimaryCtxReset(dev));
     }
 
     /**
@@ -327,7 +342,8 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuCtxEnablePeerAccess(final CUcontext peerContext, final int flags) {
-        return FACADE.changeView(true, peerContext, () -> JCudaDriver.cuCtxEnablePeerAccess(peerContext, flags));
+        return FACADE.changeView(
+                true, handleOf(peerContext), () -> JCudaDriver.cuCtxEnablePeerAccess(peerContext, flags));
     }
 
     /**
@@ -338,6 +354,6 @@ public final class OutboardDriver {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cuCtxDisablePeerAccess(final CUcontext peerContext) {
-        return FACADE.changeView(false, peerContext, () -> JCudaDriver.cuCtxDisablePeerAccess(peerContext));
+        return FACADE.changeView(false, handleOf(peerContext), () -> JCudaDriver.cuCtxDisablePeerAccess(peerContext));
     }
 }

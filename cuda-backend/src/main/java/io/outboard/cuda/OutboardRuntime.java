@@ -1,6 +1,11 @@
 package io.outboard.cuda;
 
+import static io.outboard.cuda.internal.facade.JCudaBinding.ELEMENT;
+import static io.outboard.cuda.internal.facade.JCudaBinding.POINTER;
+import static io.outboard.cuda.internal.facade.JCudaBinding.handleOf;
+
 import io.outboard.cuda.internal.facade.Facade;
+import io.outboard.cuda.internal.facade.JCudaBinding;
 import jcuda.Pointer;
 import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaExtent;
@@ -45,7 +50,8 @@ import jcuda.runtime.cudaStream_t;
  */
 public final class OutboardRuntime {
 
-    private static final Facade FACADE = Facade.ofRuntime(Outboard.POOLS);
+    private static final JCudaBinding BINDING = new JCudaBinding(true);
+    private static final Facade FACADE = Facade.ofRuntime(Outboard.POOLS, BINDING);
 
     private OutboardRuntime() {}
 
@@ -56,7 +62,7 @@ public final class OutboardRuntime {
      * @param enabled true to throw
      */
     public static void setExceptionsEnabled(final boolean enabled) {
-        FACADE.setExceptionsEnabled(enabled);
+        BINDING.setExceptionsEnabled(enabled);
         JCuda.setExceptionsEnabled(enabled);
     }
 
@@ -71,7 +77,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaMalloc(final Pointer devPtr, final long size) {
-        return FACADE.allocate(devPtr, size, JCuda::cudaMalloc);
+        return FACADE.allocate(devPtr, POINTER, size, JCuda::cudaMalloc);
     }
 
     /**
@@ -86,7 +92,7 @@ public final class OutboardRuntime {
      */
     public static int cudaMallocPitch(final Pointer devPtr, final long[] pitch, final long width, final long height) {
         return FACADE.allocateRows(
-                devPtr, pitch, width, height, () -> JCuda.cudaMallocPitch(devPtr, pitch, width, height));
+                devPtr, POINTER, pitch, width, height, () -> JCuda.cudaMallocPitch(devPtr, pitch, width, height));
     }
 
     /**
@@ -98,7 +104,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaMalloc3D(final cudaPitchedPtr pitchDevPtr, final cudaExtent extent) {
-        return FACADE.allocateSlices(pitchDevPtr, extent, () -> JCuda.cudaMalloc3D(pitchDevPtr, extent));
+        return BINDING.allocateSlices(FACADE, pitchDevPtr, extent, () -> JCuda.cudaMalloc3D(pitchDevPtr, extent));
     }
 
     /**
@@ -112,7 +118,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaFree(final Pointer devPtr) {
-        return FACADE.free(devPtr, JCuda::cudaFree);
+        return FACADE.free(devPtr, POINTER, JCuda::cudaFree);
     }
 
     /**
@@ -124,7 +130,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaMemGetInfo(final long[] freeBytes, final long[] totalBytes) {
-        return FACADE.memoryInfo(freeBytes, () -> JCuda.cudaMemGetInfo(freeBytes, totalBytes));
+        return FACADE.memoryInfo(freeBytes, ELEMENT, () -> JCuda.cudaMemGetInfo(freeBytes, totalBytes));
     }
 
     /**
@@ -138,7 +144,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaIpcGetMemHandle(final cudaIpcMemHandle handle, final Pointer devPtr) {
-        return FACADE.shareMemory(handle, devPtr, () -> JCuda.cudaIpcGetMemHandle(handle, devPtr));
+        return FACADE.shareMemory(handle, devPtr, POINTER, () -> JCuda.cudaIpcGetMemHandle(handle, devPtr));
     }
 
     /**
@@ -210,7 +216,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaDeviceEnablePeerAccess(final int peerDevice, final int flags) {
-        return FACADE.changeView(true, peerDevice, () -> JCuda.cudaDeviceEnablePeerAccess(peerDevice, flags));
+        return FACADE.changeViewOfDevice(true, peerDevice, () -> JCuda.cudaDeviceEnablePeerAccess(peerDevice, flags));
     }
 
     /**
@@ -221,7 +227,7 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaDeviceDisablePeerAccess(final int peerDevice) {
-        return FACADE.changeView(false, peerDevice, () -> JCuda.cudaDeviceDisablePeerAccess(peerDevice));
+        return FACADE.changeViewOfDevice(false, peerDevice, () -> JCuda.cudaDeviceDisablePeerAccess(peerDevice));
     }
 
     // The function below destroys streams.
@@ -235,6 +241,6 @@ public final class OutboardRuntime {
      * @throws jcuda.CudaException if the code is an error and exceptions are enabled
      */
     public static int cudaStreamDestroy(final cudaStream_t stream) {
-        return FACADE.destroyStream(stream, () -> JCuda.cudaStreamDestroy(stream));
+        return FACADE.destroyStream(handleOf(stream), () -> JCuda.cudaStreamDestroy(stream));
     }
 }

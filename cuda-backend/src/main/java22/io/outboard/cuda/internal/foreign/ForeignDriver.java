@@ -1,11 +1,13 @@
 package io.outboard.cuda.internal.foreign;
 
+import static io.outboard.cuda.internal.facade.JCudaBinding.POINTER;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.outboard.cuda.OutboardOptions;
 import io.outboard.cuda.driver.DevicePointers;
 import io.outboard.cuda.internal.facade.ContextPools;
 import io.outboard.cuda.internal.facade.Facade;
+import io.outboard.cuda.internal.facade.JCudaBinding;
 import java.lang.foreign.MemorySegment;
 import jcuda.NativePointerObject;
 import jcuda.driver.CUcontext;
@@ -38,14 +40,15 @@ import jcuda.driver.JCudaDriver;
 public final class ForeignDriver {
 
     /** The facade, which isn't OutboardDriver's, because a program may have turned exceptions on there. */
-    private static final Facade FACADE = Facade.ofDriver(ContextPools.ofProcess(OutboardOptions::ofProperties));
+    private static final Facade FACADE =
+            Facade.ofDriver(ContextPools.ofProcess(OutboardOptions::ofProperties), new JCudaBinding(false));
 
     private ForeignDriver() {}
 
     public static int cuMemAlloc(final MemorySegment devicePointer, final long sizeBytes) {
         clear(devicePointer);
         final CUdeviceptr pointer = new CUdeviceptr();
-        final int code = FACADE.allocate(pointer, sizeBytes, JCudaDriver::cuMemAlloc);
+        final int code = FACADE.allocate(pointer, POINTER, sizeBytes, JCudaDriver::cuMemAlloc);
         devicePointer.set(JAVA_LONG_UNALIGNED, 0, DevicePointers.address(pointer));
         return code;
     }
@@ -53,19 +56,22 @@ public final class ForeignDriver {
     public static int cuMemFree(final long devicePointer) {
         final CUdeviceptr pointer = new CUdeviceptr();
         DevicePointers.set(pointer, devicePointer);
-        return FACADE.free(pointer, JCudaDriver::cuMemFree);
+        return FACADE.free(pointer, POINTER, JCudaDriver::cuMemFree);
     }
 
     public static int cuCtxCreate(final MemorySegment context, final int flags, final int device) {
         clear(context);
         final CUcontext made = new CUcontext();
         final CUdevice number = DevicePointers.withHandle(new CUdevice(), device);
-        return set(context, made, FACADE.make(made, () -> JCudaDriver.cuCtxCreate(made, flags, number)));
+        return set(
+                context,
+                made,
+                FACADE.make(() -> DevicePointers.handle(made), () -> JCudaDriver.cuCtxCreate(made, flags, number)));
     }
 
     public static int cuCtxDestroy(final long context) {
         final CUcontext ended = contextOf(context);
-        return FACADE.end(ended, true, () -> JCudaDriver.cuCtxDestroy(ended));
+        return FACADE.end(context, true, () -> JCudaDriver.cuCtxDestroy(ended));
     }
 
     public static int cuCtxSetCurrent(final long context) {
@@ -73,18 +79,17 @@ public final class ForeignDriver {
     }
 
     public static int cuStreamDestroy(final long stream) {
-        return FACADE.destroyStream(streamOf(stream), () -> JCudaDriver.cuStreamDestroy(streamOf(stream)));
+        return FACADE.destroyStream(stream, () -> JCudaDriver.cuStreamDestroy(streamOf(stream)));
     }
 
     public static int cuStreamBeginCapture(final long stream, final int mode) {
-        return FACADE.beginCapture(streamOf(stream), () -> JCudaDriver.cuStreamBeginCapture(streamOf(stream), mode));
+        return FACADE.beginCapture(stream, () -> JCudaDriver.cuStreamBeginCapture(streamOf(stream), mode));
     }
 
     public static int cuStreamEndCapture(final long stream, final MemorySegment graph) {
         clear(graph);
         final CUgraph captured = new CUgraph();
-        final int code =
-                FACADE.endCapture(streamOf(stream), () -> JCudaDriver.cuStreamEndCapture(streamOf(stream), captured));
+        final int code = FACADE.endCapture(stream, () -> JCudaDriver.cuStreamEndCapture(streamOf(stream), captured));
         return set(graph, captured, code);
     }
 

@@ -1,5 +1,11 @@
 package io.outboard.cuda.internal.facade;
 
+import static io.outboard.cuda.internal.facade.JCudaBinding.ELEMENT;
+import static io.outboard.cuda.internal.facade.JCudaBinding.POINTER;
+import static io.outboard.cuda.internal.facade.JCudaBinding.addressOf;
+import static io.outboard.cuda.internal.facade.JCudaBinding.handleOf;
+import static io.outboard.cuda.internal.facade.JCudaBinding.numberOf;
+
 import java.util.function.ToIntBiFunction;
 import java.util.function.ToIntFunction;
 import jcuda.driver.CUcontext;
@@ -16,26 +22,27 @@ import jcuda.driver.JCudaDriver;
  */
 class DriverFacade {
 
+    private final JCudaBinding binding = new JCudaBinding(false);
     private final Facade facade;
 
     /** The functions are in fields, since the real facade's lambdas capture nothing and make no garbage. */
     private final Facade.Allocation<CUdeviceptr> alloc = this::originalCuMemAlloc;
 
     private final ToIntFunction<CUdeviceptr> free = this::originalCuMemFree;
-    private final Facade.AsyncAllocation allocAsync = this::originalCuMemAllocAsync;
+    private final Facade.AsyncAllocation<CUdeviceptr, CUstream> allocAsync = this::originalCuMemAllocAsync;
     private final ToIntBiFunction<CUdeviceptr, CUstream> freeAsync = this::originalCuMemFreeAsync;
 
     DriverFacade(final ContextPools pools) {
-        facade = Facade.ofDriver(pools);
+        facade = Facade.ofDriver(pools, binding);
     }
 
     void setExceptionsEnabled(final boolean enabled) {
-        facade.setExceptionsEnabled(enabled);
+        binding.setExceptionsEnabled(enabled);
         originalSetExceptionsEnabled(enabled);
     }
 
     int cuMemAlloc(final CUdeviceptr dptr, final long bytesize) {
-        return facade.allocate(dptr, bytesize, alloc);
+        return facade.allocate(dptr, POINTER, bytesize, alloc);
     }
 
     int cuMemAllocPitch(
@@ -47,6 +54,7 @@ class DriverFacade {
         final boolean ordinary = elementSizeBytes == 4 || elementSizeBytes == 8 || elementSizeBytes == 16;
         return facade.allocateRows(
                 dptr,
+                POINTER,
                 ordinary ? pPitch : null,
                 widthInBytes,
                 height,
@@ -54,43 +62,49 @@ class DriverFacade {
     }
 
     int cuMemAllocAsync(final CUdeviceptr dptr, final long bytesize, final CUstream hStream) {
-        return facade.allocateAsync(dptr, bytesize, hStream, allocAsync);
+        return facade.allocateAsync(dptr, POINTER, bytesize, hStream, handleOf(hStream), allocAsync);
     }
 
     int cuMemFree(final CUdeviceptr dptr) {
-        return facade.free(dptr, free);
+        return facade.free(dptr, POINTER, free);
     }
 
     int cuMemFreeAsync(final CUdeviceptr dptr, final CUstream hStream) {
-        return facade.freeAsync(dptr, hStream, freeAsync);
+        return facade.freeAsync(dptr, POINTER, hStream, handleOf(hStream), freeAsync);
     }
 
     int cuMemGetInfo(final long[] free, final long[] total) {
-        return facade.memoryInfo(free, () -> originalCuMemGetInfo(free, total));
+        return facade.memoryInfo(free, ELEMENT, () -> originalCuMemGetInfo(free, total));
     }
 
     int cuMemGetAddressRange(final CUdeviceptr pbase, final long[] psize, final CUdeviceptr dptr) {
-        return facade.addressRange(pbase, psize, dptr, () -> originalCuMemGetAddressRange(pbase, psize, dptr));
+        return facade.addressRange(
+                pbase,
+                POINTER,
+                psize,
+                ELEMENT,
+                addressOf(dptr),
+                () -> originalCuMemGetAddressRange(pbase, psize, dptr));
     }
 
     int cuIpcGetMemHandle(final CUipcMemHandle pHandle, final CUdeviceptr dptr) {
-        return facade.shareMemory(pHandle, dptr, () -> originalCuIpcGetMemHandle(pHandle, dptr));
+        return facade.shareMemory(pHandle, dptr, POINTER, () -> originalCuIpcGetMemHandle(pHandle, dptr));
     }
 
     int cuStreamDestroy(final CUstream hStream) {
-        return facade.destroyStream(hStream, () -> originalCuStreamDestroy(hStream));
+        return facade.destroyStream(handleOf(hStream), () -> originalCuStreamDestroy(hStream));
     }
 
     int cuStreamBeginCapture(final CUstream hStream, final int mode) {
-        return facade.beginCapture(hStream, () -> originalCuStreamBeginCapture(hStream, mode));
+        return facade.beginCapture(handleOf(hStream), () -> originalCuStreamBeginCapture(hStream, mode));
     }
 
     int cuStreamEndCapture(final CUstream hStream, final CUgraph phGraph) {
-        return facade.endCapture(hStream, () -> originalCuStreamEndCapture(hStream, phGraph));
+        return facade.endCapture(handleOf(hStream), () -> originalCuStreamEndCapture(hStream, phGraph));
     }
 
     int cuCtxCreate(final CUcontext pctx, final int flags, final CUdevice dev) {
-        return facade.make(pctx, () -> originalCuCtxCreate(pctx, flags, dev));
+        return facade.make(() -> handleOf(pctx), () -> originalCuCtxCreate(pctx, flags, dev));
     }
 
     int cuCtxSetCurrent(final CUcontext ctx) {
@@ -106,31 +120,31 @@ class DriverFacade {
     }
 
     int cuCtxDestroy(final CUcontext ctx) {
-        return facade.end(ctx, true, () -> originalCuCtxDestroy(ctx));
+        return facade.end(handleOf(ctx), true, () -> originalCuCtxDestroy(ctx));
     }
 
     int cuCtxDetach(final CUcontext ctx) {
-        return facade.end(ctx, false, () -> originalCuCtxDetach(ctx));
+        return facade.end(handleOf(ctx), false, () -> originalCuCtxDetach(ctx));
     }
 
     int cuDevicePrimaryCtxRetain(final CUcontext pctx, final CUdevice dev) {
-        return facade.make(pctx, () -> originalCuDevicePrimaryCtxRetain(pctx, dev));
+        return facade.make(() -> handleOf(pctx), () -> originalCuDevicePrimaryCtxRetain(pctx, dev));
     }
 
     int cuDevicePrimaryCtxRelease(final CUdevice dev) {
-        return facade.endPrimary(dev, false, () -> originalCuDevicePrimaryCtxRelease(dev));
+        return facade.endPrimary(numberOf(dev), false, () -> originalCuDevicePrimaryCtxRelease(dev));
     }
 
     int cuDevicePrimaryCtxReset(final CUdevice dev) {
-        return facade.endPrimary(dev, true, () -> originalCuDevicePrimaryCtxReset(dev));
+        return facade.endPrimary(numberOf(dev), true, () -> originalCuDevicePrimaryCtxReset(dev));
     }
 
     int cuCtxEnablePeerAccess(final CUcontext peerContext, final int flags) {
-        return facade.changeView(true, peerContext, () -> originalCuCtxEnablePeerAccess(peerContext, flags));
+        return facade.changeView(true, handleOf(peerContext), () -> originalCuCtxEnablePeerAccess(peerContext, flags));
     }
 
     int cuCtxDisablePeerAccess(final CUcontext peerContext) {
-        return facade.changeView(false, peerContext, () -> originalCuCtxDisablePeerAccess(peerContext));
+        return facade.changeView(false, handleOf(peerContext), () -> originalCuCtxDisablePeerAccess(peerContext));
     }
 
     int originalCuMemAlloc(final CUdeviceptr dptr, final long bytesize) {

@@ -1,5 +1,9 @@
 package io.outboard.cuda.internal.facade;
 
+import static io.outboard.cuda.internal.facade.JCudaBinding.ELEMENT;
+import static io.outboard.cuda.internal.facade.JCudaBinding.POINTER;
+import static io.outboard.cuda.internal.facade.JCudaBinding.handleOf;
+
 import java.util.function.ToIntFunction;
 import jcuda.Pointer;
 import jcuda.runtime.JCuda;
@@ -14,6 +18,7 @@ import jcuda.runtime.cudaStream_t;
  */
 class RuntimeFacade {
 
+    private final JCudaBinding binding = new JCudaBinding(true);
     private final Facade facade;
 
     /** The functions are in fields, since the real facade's lambdas capture nothing and make no garbage. */
@@ -22,37 +27,37 @@ class RuntimeFacade {
     private final ToIntFunction<Pointer> free = this::originalCudaFree;
 
     RuntimeFacade(final ContextPools pools) {
-        facade = Facade.ofRuntime(pools);
+        facade = Facade.ofRuntime(pools, binding);
     }
 
     void setExceptionsEnabled(final boolean enabled) {
-        facade.setExceptionsEnabled(enabled);
+        binding.setExceptionsEnabled(enabled);
         originalSetExceptionsEnabled(enabled);
     }
 
     int cudaMalloc(final Pointer devPtr, final long size) {
-        return facade.allocate(devPtr, size, malloc);
+        return facade.allocate(devPtr, POINTER, size, malloc);
     }
 
     int cudaMallocPitch(final Pointer devPtr, final long[] pitch, final long width, final long height) {
         return facade.allocateRows(
-                devPtr, pitch, width, height, () -> originalCudaMallocPitch(devPtr, pitch, width, height));
+                devPtr, POINTER, pitch, width, height, () -> originalCudaMallocPitch(devPtr, pitch, width, height));
     }
 
     int cudaMalloc3D(final cudaPitchedPtr pitchDevPtr, final cudaExtent extent) {
-        return facade.allocateSlices(pitchDevPtr, extent, () -> originalCudaMalloc3D(pitchDevPtr, extent));
+        return binding.allocateSlices(facade, pitchDevPtr, extent, () -> originalCudaMalloc3D(pitchDevPtr, extent));
     }
 
     int cudaFree(final Pointer devPtr) {
-        return facade.free(devPtr, free);
+        return facade.free(devPtr, POINTER, free);
     }
 
     int cudaMemGetInfo(final long[] freeBytes, final long[] totalBytes) {
-        return facade.memoryInfo(freeBytes, () -> originalCudaMemGetInfo(freeBytes, totalBytes));
+        return facade.memoryInfo(freeBytes, ELEMENT, () -> originalCudaMemGetInfo(freeBytes, totalBytes));
     }
 
     int cudaIpcGetMemHandle(final cudaIpcMemHandle handle, final Pointer devPtr) {
-        return facade.shareMemory(handle, devPtr, () -> originalCudaIpcGetMemHandle(handle, devPtr));
+        return facade.shareMemory(handle, devPtr, POINTER, () -> originalCudaIpcGetMemHandle(handle, devPtr));
     }
 
     int cudaSetDevice(final int device) {
@@ -64,15 +69,15 @@ class RuntimeFacade {
     }
 
     int cudaDeviceEnablePeerAccess(final int peerDevice, final int flags) {
-        return facade.changeView(true, peerDevice, () -> originalCudaDeviceEnablePeerAccess(peerDevice, flags));
+        return facade.changeViewOfDevice(true, peerDevice, () -> originalCudaDeviceEnablePeerAccess(peerDevice, flags));
     }
 
     int cudaDeviceDisablePeerAccess(final int peerDevice) {
-        return facade.changeView(false, peerDevice, () -> originalCudaDeviceDisablePeerAccess(peerDevice));
+        return facade.changeViewOfDevice(false, peerDevice, () -> originalCudaDeviceDisablePeerAccess(peerDevice));
     }
 
     int cudaStreamDestroy(final cudaStream_t stream) {
-        return facade.destroyStream(stream, () -> originalCudaStreamDestroy(stream));
+        return facade.destroyStream(handleOf(stream), () -> originalCudaStreamDestroy(stream));
     }
 
     int originalCudaMalloc(final Pointer devPtr, final long size) {
