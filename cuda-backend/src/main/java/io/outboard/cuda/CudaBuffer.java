@@ -54,7 +54,7 @@ public final class CudaBuffer implements AutoCloseable {
      * @throws IllegalStateException if the buffer is closed
      */
     public CUdeviceptr pointer() {
-        return new BufferPointer(this);
+        return BufferPointer.to(this);
     }
 
     /**
@@ -103,7 +103,7 @@ public final class CudaBuffer implements AutoCloseable {
         @SuppressWarnings("UnusedVariable")
         private final CudaBuffer owner;
 
-        BufferPointer(final CudaBuffer owner) {
+        private BufferPointer(final CudaBuffer owner) {
             this.owner = owner;
             DevicePointers.set(this, owner.address());
         }
@@ -111,6 +111,11 @@ public final class CudaBuffer implements AutoCloseable {
         private BufferPointer(final BufferPointer base, final long byteOffset) {
             super(base, byteOffset);
             owner = base.owner;
+        }
+
+        /** Makes a pointer here, since a buffer's own class must load without JCuda. */
+        static CUdeviceptr to(final CudaBuffer owner) {
+            return new BufferPointer(owner);
         }
 
         @Override

@@ -8,7 +8,8 @@ package io.outboard.cuda;
  * @param driver version of the kernel driver, such as {@code 580.95.05}, or {@code unknown} where the system doesn't
  *     say
  * @param driverVersion newest CUDA version that the driver supports, {@code 1000 * major + 10 * minor}
- * @param runtimeVersion version of the CUDA runtime that JCuda brings, {@code 1000 * major + 10 * minor}
+ * @param runtimeVersion version of the CUDA runtime that JCuda brings, {@code 1000 * major + 10 * minor}; 0 without
+ *     JCuda
  * @param totalBytes memory of the device in bytes
  */
 public record CudaDevice(
@@ -17,11 +18,11 @@ public record CudaDevice(
     /**
      * Formats a CUDA version as people write it.
      *
-     * @param version {@code 1000 * major + 10 * minor}, 0 or more
-     * @return for example {@code 12.6} for 12060
+     * @param version {@code 1000 * major + 10 * minor}, or 0
+     * @return for example {@code 12.6} for 12060, and {@code none} for 0
      */
     public static String versionText(final int version) {
-        return version / 1000 + "." + version % 1000 / 10;
+        return version == 0 ? "none" : version / 1000 + "." + version % 1000 / 10;
     }
 
     /**

@@ -4,6 +4,7 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.cuda.driver.CudaFailureException;
 import io.outboard.cuda.driver.CudaUnavailableException;
 import io.outboard.cuda.internal.memory.CudaCalls;
+import io.outboard.cuda.internal.memory.CudaFailures;
 import io.outboard.cuda.internal.memory.DriverLibrary;
 import io.outboard.cuda.internal.memory.LeasedMemory;
 import io.outboard.cuda.internal.memory.NativeLibrary;
@@ -18,8 +19,8 @@ import jcuda.driver.CUresult;
  * of physical memory, made by {@code cuMemCreate} and sent as a file descriptor. Clients map the memory by
  * {@link CudaMemorySource#connect}.
  *
- * <p>The lender's process has no context, and so takes none of the device's memory for itself; JCuda's native library
- * isn't needed. The driver reuses memory when its last mapping is gone, and zeroes memory that another process maps.
+ * <p>The lender's process has no context, and so takes none of the device's memory for itself; JCuda isn't
+ * needed. The driver reuses memory when its last mapping is gone, and zeroes memory that another process maps.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: some 0.8 ms for 64 MiB. When the device has no more memory,
  * {@link DeviceOutOfMemoryException} is thrown, and the lender tries again.
@@ -154,7 +155,7 @@ public final class CudaLendingDevice implements LendingDevice {
     }
 
     private static String failure(final String call, final int code) {
-        return call + ": " + CUresult.stringFor(code) + " (" + code + ")";
+        return call + ": " + CudaFailures.driverNameOf(code) + " (" + code + ")";
     }
 
     /** {@inheritDoc} The name is {@code cuda:} and the beginning of the UUID, which every process sees alike. */

@@ -1,7 +1,6 @@
 package io.outboard.cuda.internal.memory;
 
 import io.outboard.core.DeviceOutOfMemoryException;
-import jcuda.driver.CUresult;
 import jcuda.driver.CUstreamCaptureStatus;
 import jcuda.runtime.cudaError;
 
@@ -29,7 +28,7 @@ public record CudaContext(CudaCalls calls, long handle, int device, StreamCaptur
                 wantedBytes,
                 memory.freeBytes(),
                 memory.totalBytes(),
-                call + ": " + CUresult.stringFor(code) + " (" + code + ")");
+                call + ": " + CudaFailures.driverNameOf(code) + " (" + code + ")");
     }
 
     /**

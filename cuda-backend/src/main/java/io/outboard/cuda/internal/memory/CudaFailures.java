@@ -10,9 +10,19 @@ public final class CudaFailures {
 
     private CudaFailures() {}
 
+    /** Answers the name that the driver has for a code, such as {@code CUDA_ERROR_OUT_OF_MEMORY}. */
+    public static String driverNameOf(final int code) {
+        return NativeLibrary.hasJCuda() ? CUresult.stringFor(code) : DriverLibrary.nameOf(code);
+    }
+
+    /** Answers the name that the runtime has for a code; without JCuda, the driver's. */
+    static String runtimeNameOf(final int code) {
+        return NativeLibrary.hasJCuda() ? cudaError.stringFor(code) : DriverLibrary.nameOf(code);
+    }
+
     /** Makes the exception for a call of the driver, with the driver's name of the code; null if the call worked. */
     static @Nullable CudaFailureException of(final String call, final int code) {
-        return code == CudaCalls.SUCCESS ? null : new CudaFailureException(call, code, CUresult.stringFor(code));
+        return code == CudaCalls.SUCCESS ? null : new CudaFailureException(call, code, driverNameOf(code));
     }
 
     /** Runs a step and answers the exception that it threw; null if the step worked. */
@@ -28,7 +38,7 @@ public final class CudaFailures {
     /** Throws if a call of the driver failed. The driver keeps no last error that would need to be cleared. */
     public static void check(final String call, final int code) {
         if (code != CudaCalls.SUCCESS) {
-            throw new CudaFailureException(call, code, cudaError.stringFor(code));
+            throw new CudaFailureException(call, code, runtimeNameOf(code));
         }
     }
 

@@ -20,7 +20,12 @@ public final class DriverLibrary {
         return Optional.empty();
     }
 
-    static JCudaCalls calls() {
+    static CudaCalls calls() {
         return new JCudaCalls();
+    }
+
+    /** {@return the driver's name of a code; here it isn't known} */
+    static String nameOf(final int code) {
+        return "unknown";
     }
 }

@@ -9,6 +9,7 @@ import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUevent;
 import jcuda.driver.CUevent_flags;
 import jcuda.driver.CUresult;
+import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaDeviceProp;
@@ -21,7 +22,7 @@ import jcuda.runtime.cudaError;
  * may turn it at any moment, so each call here copes with both: a code that is returned, and a {@link CudaException}
  * that carries only the code's name. Calls that a pool makes often leave no garbage, compiled or not.
  */
-public class JCudaCalls implements CudaCalls {
+public final class JCudaCalls implements CudaCalls {
 
     /** The limit of CUDA's codes, except for one code of releases before 4.1. */
     private static final int CODE_LIMIT = 10_000;
@@ -44,12 +45,39 @@ public class JCudaCalls implements CudaCalls {
         }
     }
 
-    /** This interface is a call whose lambda captures nothing, and so makes no garbage. */
-    private interface ScratchCall {
-        int call(CallScratch scratch);
+    /**
+     * This class has the objects in which a thread's calls pass handles and answers. The objects are reused, as each
+     * call would otherwise leave a hundred bytes of garbage. Each object is in use only during a call.
+     */
+    private static final class Scratch {
+
+        private static final ThreadLocal<Scratch> OF_THREAD = ThreadLocal.withInitial(Scratch::new);
+
+        final long[] handle = new long[1];
+        final int[] status = new int[1];
+        final CUcontext context = new CUcontext();
+        final CUstream stream = new CUstream();
+        final CUevent event = new CUevent();
+
+        static Scratch get() {
+            return OF_THREAD.get();
+        }
+
+        /** Answers the thread's objects, with the given handles of a stream and an event. */
+        static Scratch of(final long streamHandle, final long eventHandle) {
+            final Scratch scratch = get();
+            DevicePointers.withHandle(scratch.stream, streamHandle);
+            DevicePointers.withHandle(scratch.event, eventHandle);
+            return scratch;
+        }
     }
 
-    private static int ask(final CallScratch scratch, final ScratchCall call) {
+    /** This interface is a call whose lambda captures nothing, and so makes no garbage. */
+    private interface ScratchCall {
+        int call(Scratch scratch);
+    }
+
+    private static int ask(final Scratch scratch, final ScratchCall call) {
         try {
             return call.call(scratch);
         } catch (final CudaException e) {
@@ -105,7 +133,7 @@ public class JCudaCalls implements CudaCalls {
 
     @Override
     public int currentContext(final long[] context) {
-        final CallScratch scratch = CallScratch.get();
+        final Scratch scratch = Scratch.get();
         final int code = ask(scratch, each -> JCudaDriver.cuCtxGetCurrent(each.context));
         context[0] = code == SUCCESS ? DevicePointers.handle(scratch.context) : 0;
         return code;
@@ -113,19 +141,19 @@ public class JCudaCalls implements CudaCalls {
 
     @Override
     public int pushContext(final long context) {
-        final CallScratch scratch = CallScratch.get();
+        final Scratch scratch = Scratch.get();
         DevicePointers.withHandle(scratch.context, context);
         return ask(scratch, each -> JCudaDriver.cuCtxPushCurrent(each.context));
     }
 
     @Override
     public int popContext() {
-        return ask(CallScratch.get(), each -> JCudaDriver.cuCtxPopCurrent(each.context));
+        return ask(Scratch.get(), each -> JCudaDriver.cuCtxPopCurrent(each.context));
     }
 
     @Override
     public int synchronize() {
-        return ask(CallScratch.get(), each -> JCudaDriver.cuCtxSynchronize());
+        return ask(Scratch.get(), each -> JCudaDriver.cuCtxSynchronize());
     }
 
     @Override
@@ -133,7 +161,7 @@ public class JCudaCalls implements CudaCalls {
         if (stream == 0) {
             return currentContext(context);
         }
-        final CallScratch scratch = CallScratch.of(stream, 0);
+        final Scratch scratch = Scratch.of(stream, 0);
         final int code = ask(scratch, each -> JCudaDriver.cuStreamGetCtx(each.stream, each.context));
         context[0] = DevicePointers.handle(scratch.context);
         return code;
@@ -189,7 +217,7 @@ public class JCudaCalls implements CudaCalls {
     /** {@inheritDoc} JCuda older than 12.0 can't ask. */
     @Override
     public int streamId(final long[] id, final long stream) {
-        final CallScratch scratch = CallScratch.of(stream, 0);
+        final Scratch scratch = Scratch.of(stream, 0);
         try {
             final int code = ask(scratch, each -> JCudaDriver.cuStreamGetId(each.stream, each.handle));
             id[0] = scratch.handle[0];
@@ -201,7 +229,7 @@ public class JCudaCalls implements CudaCalls {
 
     @Override
     public int queryStream(final long stream) {
-        return UncheckedCalls.queryStream(CallScratch.of(stream, 0).stream);
+        return UncheckedCalls.queryStream(Scratch.of(stream, 0).stream);
     }
 
     @Override
@@ -214,12 +242,12 @@ public class JCudaCalls implements CudaCalls {
 
     @Override
     public int destroyEvent(final long event) {
-        return ask(CallScratch.of(0, event), each -> JCudaDriver.cuEventDestroy(each.event));
+        return ask(Scratch.of(0, event), each -> JCudaDriver.cuEventDestroy(each.event));
     }
 
     @Override
     public int recordEvent(final long event, final long stream) {
-        return ask(CallScratch.of(stream, event), each -> JCudaDriver.cuEventRecord(each.event, each.stream));
+        return ask(Scratch.of(stream, event), each -> JCudaDriver.cuEventRecord(each.event, each.stream));
     }
 
     @Override
@@ -234,12 +262,12 @@ public class JCudaCalls implements CudaCalls {
 
     @Override
     public int queryEvent(final long event) {
-        return UncheckedCalls.queryEvent(CallScratch.of(0, event).event);
+        return UncheckedCalls.queryEvent(Scratch.of(0, event).event);
     }
 
     @Override
     public int captureStatus(final int[] status, final long stream) {
-        final CallScratch scratch = CallScratch.of(stream, 0);
+        final Scratch scratch = Scratch.of(stream, 0);
         final int code = ask(scratch, each -> JCudaDriver.cuStreamIsCapturing(each.stream, each.status));
         status[0] = scratch.status[0];
         return code;

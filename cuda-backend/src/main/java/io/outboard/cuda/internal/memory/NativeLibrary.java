@@ -6,8 +6,9 @@ import jcuda.runtime.cudaError;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This class loads JCuda and its native library when a device is requested, and says in one line why the loading fails,
- * or why there is no device. Safe for any number of threads.
+ * This class loads what calls CUDA when a device is requested, and says in one line why the loading fails, or why there
+ * is no device. On JDK 21 and older, and with an old driver, that is JCuda with its native library; elsewhere it is the
+ * driver's own library, beside JCuda's if JCuda is on the class path. Safe for any number of threads.
  *
  * <p>JCuda's static initialiser looks on {@code java.library.path}, then unpacks its library from the class path into
  * {@code java.io.tmpdir}, unless a file of that name is there already; a damaged file is thus never replaced. The first
@@ -15,6 +16,12 @@ import org.jspecify.annotations.Nullable;
  * a {@link NoClassDefFoundError}.
  */
 public final class NativeLibrary {
+
+    /** The first JDK on which {@link DriverLibrary} makes all calls. */
+    private static final int FIRST_RELEASE = 22;
+
+    static final String NO_DRIVER = "no NVIDIA driver: libcuda.so.1 was not found; install driver 525 or newer, or give"
+            + " the container its GPU (--gpus all)";
 
     private static final int REASON_LIMIT = 300;
 
@@ -37,6 +44,16 @@ public final class NativeLibrary {
         return calls;
     }
 
+    /** Answers whether JCuda is on the class path, without initialising its class. */
+    static boolean hasJCuda() {
+        try {
+            Class.forName("jcuda.runtime.JCuda", false, NativeLibrary.class.getClassLoader());
+            return true;
+        } catch (final ClassNotFoundException e) {
+            return false;
+        }
+    }
+
     /**
      * Loads the library, and JCuda's class for the driver, too. The class needs a device: without one, it would stay
      * broken.
@@ -45,7 +62,7 @@ public final class NativeLibrary {
         final CudaCalls calls = load();
         deviceCount(calls);
         try {
-            calls.currentContext(new long[1]);
+            new JCudaCalls().currentContext(new long[1]);
             return calls;
         } catch (final LinkageError e) {
             throw unavailable(e);
@@ -78,7 +95,7 @@ public final class NativeLibrary {
     }
 
     private static String messageFor(final CudaCalls calls, final int code) {
-        final String named = cudaError.stringFor(code) + " (" + code + ")";
+        final String named = CudaFailures.runtimeNameOf(code) + " (" + code + ")";
         switch (code) {
             case cudaError.cudaErrorInsufficientDriver:
                 final int[] version = new int[1];
@@ -86,8 +103,7 @@ public final class NativeLibrary {
                         ? "the NVIDIA driver is too old: it supports CUDA " + version[0] / 1000 + "."
                                 + version[0] % 1000 / 10 + ", 12.0 is needed; install driver 525 or newer [" + named
                                 + "]"
-                        : "no NVIDIA driver: libcuda.so.1 was not found; install driver 525 or newer, or give the"
-                                + " container its GPU (--gpus all) [" + named + "]";
+                        : NO_DRIVER + " [" + named + "]";
             case cudaError.cudaErrorNoDevice:
                 return "no CUDA device: the NVIDIA driver is there but shows none; see what nvidia-smi lists"
                         + hiddenDevices() + " [" + named + "]";
@@ -95,14 +111,17 @@ public final class NativeLibrary {
                 return "no NVIDIA driver: the libcuda.so.1 that was found is the CUDA toolkit's stub; take its folder"
                         + " off LD_LIBRARY_PATH [" + named + "]";
             default:
-                return "CUDA does not start: cudaGetDeviceCount failed; nvidia-smi may say more [" + named + "]";
+                return "CUDA does not start; nvidia-smi may say more [" + named + "]";
         }
     }
 
     private static String messageFor(final LinkageError error) {
         if (error instanceof NoClassDefFoundError && error.getCause() instanceof ClassNotFoundException) {
             return "JCuda is not on the class path (" + oneLine(error.getMessage()) + "); add jcuda-12.6.0.jar and "
-                    + nativesJar();
+                    + nativesJar()
+                    + (Runtime.version().feature() < FIRST_RELEASE
+                            ? ", or use JDK 22 or newer, where pools need no JCuda"
+                            : "");
         }
         return "JCuda's native library does not load (" + reasonOf(error) + "); put " + nativesJar()
                 + " on the class path, delete any old libJCuda* in java.io.tmpdir="

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.outboard.cuda.driver.CudaUnavailableException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -42,6 +43,9 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
     /** The kind of handle of memory that other processes map, a POSIX file descriptor. */
     private static final int DESCRIPTOR = 1;
 
+    /** The most bytes that are looked at for the end of a name. */
+    private static final int MOST_NAME_BYTES = 256;
+
     private static final int GRANULARITY_MINIMUM = 0;
     private static final int PINNED = 1;
     private static final int LOCATION_DEVICE = 1;
@@ -54,6 +58,7 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
         static final SymbolLookup LIBRARY = SymbolLookup.libraryLookup(NAME, Arena.global());
 
         static final MethodHandle INITIALIZE = function("cuInit", JAVA_INT);
+        static final MethodHandle ERROR_NAME = function("cuGetErrorName", JAVA_INT, ADDRESS);
         static final MethodHandle UUID = function("cuDeviceGetUuid_v2", ADDRESS, JAVA_INT);
         static final MethodHandle TOTAL = function("cuDeviceTotalMem_v2", ADDRESS, JAVA_INT);
         static final MethodHandle GRANULARITY = function("cuMemGetAllocationGranularity", ADDRESS, ADDRESS, JAVA_INT);
@@ -85,16 +90,17 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
     }
 
     /** A downcall itself throws nothing, but its signature must allow for everything. */
-    private interface Call {
+    interface Call {
         int call() throws Throwable;
     }
 
     /** This interface is a downcall whose first parameter is the place of its result. */
-    private interface ResultCall {
+    interface ResultCall {
         int call(MemorySegment result, Arena arena) throws Throwable;
     }
 
-    private static final boolean LOADED = load();
+    /** The reason why the functions don't load, in one line; empty if they do. */
+    private static final String OBSTACLE = load();
 
     private final int handleTypes;
 
@@ -102,25 +108,27 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
         this.handleTypes = handleTypes;
     }
 
-    /** Answers whether all functions are there, and native access isn't forbidden. */
-    private static boolean load() {
+    private static String load() {
         try {
-            return Functions.INITIALIZE != null;
+            return Functions.INITIALIZE == null ? NativeLibrary.NO_DRIVER : "";
         } catch (final ExceptionInInitializerError e) {
             final Throwable cause = e.getCause();
             if (cause instanceof IllegalCallerException) {
                 final Module module = DriverLibrary.class.getModule();
+                final String remedy = "; to allow it: --enable-native-access="
+                        + (module.isNamed() ? module.getName() : "ALL-UNNAMED");
                 System.getLogger("io.outboard.cuda")
                         .log(
                                 System.Logger.Level.WARNING,
                                 "native access is forbidden, so memory doesn't grow in place, and the device is asked by"
-                                        + " waiting for it; to allow it: --enable-native-access="
-                                        + (module.isNamed() ? module.getName() : "ALL-UNNAMED"));
-                return false;
+                                        + " waiting for it" + remedy);
+                return "native access is forbidden, and JCuda is not on the class path" + remedy;
             }
-            if (cause instanceof IllegalArgumentException || cause instanceof NoSuchElementException) {
-                // There is no library, or no such function.
-                return false;
+            if (cause instanceof IllegalArgumentException) {
+                return NativeLibrary.NO_DRIVER;
+            }
+            if (cause instanceof NoSuchElementException) {
+                return "the NVIDIA driver is too old: it lacks functions that are needed; install driver 525 or newer";
             }
             throw e;
         }
@@ -128,17 +136,35 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
 
     /** {@return the calls, or nothing if the driver is missing or lacks them, or native access is forbidden} */
     public static Optional<VirtualMemoryCalls> virtualMemory() {
-        return LOADED ? Optional.of(new DriverLibrary(NO_HANDLE)) : Optional.empty();
+        return OBSTACLE.isEmpty() ? Optional.of(new DriverLibrary(NO_HANDLE)) : Optional.empty();
     }
 
     /** {@return the calls, or nothing, as {@link #virtualMemory}} */
     public static Optional<SharedMemoryCalls> sharedMemory() {
-        return LOADED ? Optional.of(new DriverLibrary(DESCRIPTOR)) : Optional.empty();
+        return OBSTACLE.isEmpty() ? Optional.of(new DriverLibrary(DESCRIPTOR)) : Optional.empty();
     }
 
-    /** Answers the fastest calls of CUDA: JCuda's where the driver is older than 12.5 or the functions don't load. */
-    static JCudaCalls calls() {
-        return LOADED && Functions.LIBRARY.find("cuCtxRecordEvent").isPresent() ? new ForeignCalls() : new JCudaCalls();
+    /** Answers the calls of the driver, with JCuda's runtime if JCuda is there; JCuda's if the driver's don't load. */
+    static CudaCalls calls() {
+        final boolean hasJCuda = NativeLibrary.hasJCuda();
+        if (OBSTACLE.isEmpty()) {
+            return hasJCuda ? new ForeignCallsBesideJCuda() : new ForeignCalls();
+        }
+        if (hasJCuda) {
+            return new JCudaCalls();
+        }
+        throw new CudaUnavailableException(OBSTACLE);
+    }
+
+    /** {@return the driver's name of a code; {@code unknown} if there is no driver, or it knows none} */
+    @SuppressWarnings("restricted")
+    static String nameOf(final int code) {
+        final long[] name = new long[1];
+        return OBSTACLE.isEmpty()
+                        && call(name, (result, arena) -> (int) Functions.ERROR_NAME.invokeExact(code, result))
+                                == CudaCalls.SUCCESS
+                ? MemorySegment.ofAddress(name[0]).reinterpret(MOST_NAME_BYTES).getString(0)
+                : "unknown";
     }
 
     @Override
@@ -252,7 +278,7 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
         struct.set(JAVA_INT, offset + Integer.BYTES, device);
     }
 
-    private static int call(final Call call) {
+    static int call(final Call call) {
         try {
             return call.call();
         } catch (final Throwable e) {
@@ -260,7 +286,7 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
         }
     }
 
-    private static int call(final long[] to, final ResultCall call) {
+    static int call(final long[] to, final ResultCall call) {
         try (Arena arena = Arena.ofConfined()) {
             final MemorySegment result = arena.allocate(JAVA_LONG);
             final int code = call.call(result, arena);
