@@ -1,14 +1,21 @@
 package io.outboard.cuda;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * A child is a process of its own, started as this one was: it reads commands a line at a time, and answers each with a
@@ -17,6 +24,12 @@ import java.util.concurrent.TimeUnit;
 final class ChildJvm implements AutoCloseable {
 
     private static final int END_SECONDS = 60;
+
+    private static final String JAVA =
+            Path.of(System.getProperty("java.home"), "bin", "java").toString();
+
+    private static final String CLASS_PATH =
+            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
 
     private final Process process;
     private final BufferedReader out;
@@ -31,14 +44,14 @@ final class ChildJvm implements AutoCloseable {
     /** Starts a class with this process's Java runtime and class path. */
     static ChildJvm start(final Class<?> main, final Object... arguments) throws IOException {
         final List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                JAVA,
                 "-ea",
                 "-Xmx256m",
                 "-XX:-UsePerfData",
                 "--enable-native-access=ALL-UNNAMED",
                 "-Djava.library.path=" + System.getProperty("java.library.path", ""),
                 "-cp",
-                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                CLASS_PATH,
                 main.getName()));
         for (final Object argument : arguments) {
             command.add(argument.toString());
@@ -46,6 +59,37 @@ final class ChildJvm implements AutoCloseable {
         final ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"));
         return new ChildJvm(builder.start());
+    }
+
+    /**
+     * Runs a class on the part of this class path that {@code keep} accepts, and returns the lines that it prints.
+     * Libraries are looked for in a folder first, which is that of temporary files, too.
+     */
+    static List<String> run(
+            final Path folder,
+            final Predicate<String> keep,
+            final String flag,
+            final Class<?> main,
+            final String... arguments)
+            throws IOException, InterruptedException {
+        final Path output = folder.resolve("output.txt");
+        final List<String> command = new ArrayList<>(List.of(
+                JAVA,
+                flag,
+                "-Djava.io.tmpdir=" + folder,
+                "-cp",
+                Arrays.stream(CLASS_PATH.split(File.pathSeparator, -1))
+                        .filter(entry -> keep.test(Path.of(entry).getFileName().toString()))
+                        .collect(Collectors.joining(File.pathSeparator)),
+                main.getName()));
+        command.addAll(List.of(arguments));
+        final ProcessBuilder builder =
+                new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
+        builder.environment().merge("LD_LIBRARY_PATH", folder.toString(), (old, added) -> added + ":" + old);
+        final int exitCode = builder.start().waitFor();
+        final List<String> lines = Files.readAllLines(output, StandardCharsets.UTF_8);
+        assertEquals(0, exitCode, () -> String.join("\n", lines));
+        return lines;
     }
 
     /** Sends a command, and returns the answer. */

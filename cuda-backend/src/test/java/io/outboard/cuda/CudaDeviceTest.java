@@ -8,7 +8,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class CudaDeviceTest {
 
     @ParameterizedTest
-    @CsvSource({"13000, 13.0", "12060, 12.6", "12080, 12.8", "11080, 11.8", "0, 0.0"})
+    @CsvSource({"13000, 13.0", "12060, 12.6", "12080, 12.8", "11080, 11.8", "0, none"})
     void shouldWriteVersionsAsPeopleDo(final int version, final String text) {
         assertEquals(text, CudaDevice.versionText(version));
     }
