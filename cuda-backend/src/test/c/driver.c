@@ -66,7 +66,11 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, s
     SAY("cuMemAllocPitch_v2 %zu %zu %u", width, height, element);
     return *address = 0x1234, *pitch = 512, 0;
 }
-CUresult cuMemFree_v2(CUdeviceptr address) { return SAY("cuMemFree_v2 %llx", address), 0; }
+CUresult cuMemFree_v2(CUdeviceptr address) {
+    // This address stands for a reset of all devices, which ends primary contexts.
+    retained &= address == 0xDEAD ? 0 : ~0;
+    return SAY("cuMemFree_v2 %llx", address), 0;
+}
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
     SAY("cuStreamGetCtx %p", stream);
     return *context = CONTEXT(1), 0;

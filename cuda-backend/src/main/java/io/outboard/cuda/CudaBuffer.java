@@ -52,6 +52,7 @@ public final class CudaBuffer implements AutoCloseable {
      * @return a new pointer at each call, since JCuda changes the pointers that it is given; a pointer still has the
      *     address after the buffer is closed
      * @throws IllegalStateException if the buffer is closed
+     * @throws NoClassDefFoundError if JCuda isn't on the class path
      */
     public CUdeviceptr pointer() {
         return BufferPointer.to(this);

@@ -78,6 +78,7 @@ final class WithoutJCudaProbe {
         say(calls.captureStatus(number, 0x55), number[0]);
         number[0] = 2;
         say(calls.exchangeCaptureMode(number), number[0]);
+        say(calls.release(0xDEAD), calls.setDevice(1));
     }
 
     private static void say(final Object... answers) {

@@ -1,8 +1,8 @@
 package io.outboard.cuda.driver;
 
 /**
- * This exception says that there is no CUDA device to work with: there is no driver, no such device, or JCuda's native
- * library doesn't load. The message is one line that says which, and what to do.
+ * This exception says that there is no CUDA device to work with: there is no driver, no such device, or JCuda is
+ * needed and missing, or its native library doesn't load. The message is one line that says which, and what to do.
  */
 public final class CudaUnavailableException extends RuntimeException {
 
