@@ -113,7 +113,8 @@ CUresult cuMemCreate(
     return SAY("cuMemCreate %zu", bytes), *handle = 0x99, !of || flags;
 }
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) { return handle != 0x99; }
-CUresult cuMemMap(CUdeviceptr at, size_t bytes, size_t from, CUmemGenericAllocationHandle of, unsigned long long flags) {
+CUresult cuMemMap(
+        CUdeviceptr at, size_t bytes, size_t from, CUmemGenericAllocationHandle of, unsigned long long flags) {
     return !at || !bytes || from || of != 0x99 || flags;
 }
 CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) { return !address || !bytes; }

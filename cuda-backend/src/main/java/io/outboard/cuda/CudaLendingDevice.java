@@ -19,8 +19,8 @@ import jcuda.driver.CUresult;
  * of physical memory, made by {@code cuMemCreate} and sent as a file descriptor. Clients map the memory by
  * {@link CudaMemorySource#connect}.
  *
- * <p>The lender's process has no context, and so takes none of the device's memory for itself; JCuda isn't
- * needed. The driver reuses memory when its last mapping is gone, and zeroes memory that another process maps.
+ * <p>The lender's process has no context, and so takes none of the device's memory for itself; JCuda isn't needed.
+ * The driver reuses memory when its last mapping is gone, and zeroes memory that another process maps.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: some 0.8 ms for 64 MiB. When the device has no more memory,
  * {@link DeviceOutOfMemoryException} is thrown, and the lender tries again.

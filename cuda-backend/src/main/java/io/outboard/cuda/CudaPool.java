@@ -15,8 +15,8 @@ import java.util.function.Consumer;
 /**
  * This class is a {@link Pool} over a CUDA device, together with its memory source and the object that tells the pool
  * of the device's work. The policy is {@link ReusePolicy#STRICT} unless the caller chooses another: a block that is
- * freed while kernels use it isn't handed out before the kernels end. On JDK 22 and newer JCuda isn't needed, except for
- * {@link CudaBuffer#pointer}: a pool calls the driver.
+ * freed while kernels use it isn't handed out before the kernels end. On JDK 22 and newer a pool calls the
+ * driver, and JCuda isn't needed, except for {@link CudaBuffer#pointer}.
  *
  * <pre>{@code
  * try (CudaPool gpu = CudaPool.open(0);

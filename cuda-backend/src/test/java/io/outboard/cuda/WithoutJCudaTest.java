@@ -122,9 +122,8 @@ class WithoutJCudaTest {
         Gpu.requireNone();
 
         assertEquals(
-                List.of(
-                        "unavailable: no NVIDIA driver: libcuda.so.1 was not found; install driver 525 or newer, or give"
-                                + " the container its GPU (--gpus all)"),
+                List.of("unavailable: no NVIDIA driver: libcuda.so.1 was not found; install driver 525 or newer, or"
+                        + " give the container its GPU (--gpus all)"),
                 run("0"));
     }
 

@@ -120,8 +120,8 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
                 System.getLogger("io.outboard.cuda")
                         .log(
                                 System.Logger.Level.WARNING,
-                                "native access is forbidden, so memory doesn't grow in place, and the device is asked by"
-                                        + " waiting for it" + remedy);
+                                "native access is forbidden, so memory doesn't grow in place, and the device is asked"
+                                        + " by waiting for it" + remedy);
                 return "native access is forbidden, and JCuda is not on the class path" + remedy;
             }
             if (cause instanceof IllegalArgumentException) {

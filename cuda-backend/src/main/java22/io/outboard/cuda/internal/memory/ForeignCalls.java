@@ -19,9 +19,9 @@ import jcuda.driver.CUresult;
 
 /**
  * This class makes all calls by {@code java.lang.foreign}, for JDK 22 and newer: the driver answers in 0.04
- * microseconds what takes 0.1 to 0.2 through JCuda (H100, driver 580, 2026-11-27). JCuda isn't needed: its constants
- * below are numbers in this class. The functions are those that {@code cuda.h} of CUDA 12 names, with the legacy default
- * stream.
+ * microseconds what takes 0.1 to 0.2 through JCuda (H100, driver 580, 2026-11-27). JCuda isn't needed: the
+ * compiler makes numbers of its constants below. The functions are those that {@code cuda.h} of CUDA 12 names, with the
+ * legacy default stream.
  *
  * <p>The calls of the runtime are made of the driver's, as the runtime of CUDA 12 does them. A thread without a context
  * is on device 0, since this class doesn't know which device another runtime older than 12 has chosen for the thread.
