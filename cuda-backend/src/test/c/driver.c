@@ -43,8 +43,10 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *activ
     return *flags = 7, *active = retained >> device & 1, 0;
 }
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+    // Device 2 has no memory for a context until another library of the process has made the context.
+    const int failed = device == 2 && !(retained >> device & 1);
     SAY("cuDevicePrimaryCtxRetain %d", device);
-    return retained |= 1 << device, *context = CONTEXT(device), 0;
+    return retained |= 1 << device, *context = failed ? 0 : CONTEXT(device), failed ? 2 : 0;
 }
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) { return SAY("cuDevicePrimaryCtxRelease_v2 %d", device), 0; }
 CUresult cuCtxGetDevice(CUdevice *device) { return ASKED("cuCtxGetDevice", device, (long) stack[depth] & 0xF); }

@@ -79,6 +79,8 @@ final class WithoutJCudaProbe {
         number[0] = 2;
         say(calls.exchangeCaptureMode(number), number[0]);
         say(calls.release(0xDEAD), calls.setDevice(1));
+        say(calls.setDevice(2));
+        say(calls.setDevice(2));
     }
 
     private static void say(final Object... answers) {

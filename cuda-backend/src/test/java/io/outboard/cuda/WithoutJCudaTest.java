@@ -212,7 +212,16 @@ class WithoutJCudaTest {
                 cuDevicePrimaryCtxGetState 1
                 cuDevicePrimaryCtxRetain 1
                 cuCtxSetCurrent 0xc001
-                  [0, 0]""", String.join("\n", run("calls")));
+                  [0, 0]
+                cuDevicePrimaryCtxGetState 2
+                cuDevicePrimaryCtxRetain 2
+                  [2]
+                cuDevicePrimaryCtxGetState 2
+                cuDevicePrimaryCtxRetain 2
+                cuDevicePrimaryCtxRelease_v2 2
+                cuDevicePrimaryCtxRetain 2
+                cuCtxSetCurrent 0xc002
+                  [0]""", String.join("\n", run("calls")));
     }
 
     @Test
@@ -229,6 +238,21 @@ class WithoutJCudaTest {
                 () -> assertTrue(lines.contains(
                         "failure: device out of memory: requested 1TiB, free 512MiB of 1GiB (cuMemAlloc: MEMORY (2))")),
                 () -> assertTrue(lines.contains("cuCtxRecordEvent 0xc001 0xe0")),
+                () -> assertEquals("done", lines.get(lines.size() - 1)));
+    }
+
+    /** No device is chosen, since a thread without a context is on device 0. */
+    @Test
+    @EnabledIfSystemProperty(named = FROM_JAR, matches = "true")
+    void shouldMakeTheContextOfTheFirstDevice() throws IOException, InterruptedException {
+        makeDriver();
+
+        final List<String> lines = run("0");
+
+        assertAll(
+                lines.toString(),
+                () -> assertTrue(lines.contains("cuCtxSetCurrent 0xc000")),
+                () -> assertTrue(lines.contains("cuCtxRecordEvent 0xc000 0xe0")),
                 () -> assertEquals("done", lines.get(lines.size() - 1)));
     }
 

@@ -178,9 +178,12 @@ class ForeignCalls implements CudaCalls {
     public int setDevice(final int device) {
         final long[] context = new long[1];
         int code = primaryContext(context, device);
-        // A reset of the device ends its context, and takes the reference, too.
-        if (code == SUCCESS && (RETAINED.add(device) || context[0] == 0)) {
+        // A reset of the device ends its context, though not the references; one more makes the context anew.
+        if (code == SUCCESS && (context[0] == 0 || !RETAINED.contains(device))) {
             code = DriverLibrary.call(context, (result, arena) -> (int) RETAIN_PRIMARY.invokeExact(result, device));
+            if (code == SUCCESS) {
+                RETAINED.add(device);
+            }
         }
         return code == SUCCESS ? call((of, no) -> (int) SET_CONTEXT.invokeExact(of), context[0], 0) : code;
     }
