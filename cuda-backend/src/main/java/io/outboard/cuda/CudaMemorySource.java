@@ -28,8 +28,8 @@ import java.util.function.Supplier;
  *
  * <p>All regions belong to one CUDA context: the device's primary one, which the runtime uses, unless the program made
  * another context of the device current, by the driver's API, on the thread that calls {@link #open}. The thread's
- * current device and CUDA's last error stay as they were. JCuda's own exceptions may be on or off. JCuda and its native
- * library are first touched by {@link #open}.
+ * current device and CUDA's last error stay as they were. JCuda's own exceptions may be on or off. Native libraries,
+ * such as JCuda's, are first touched by {@link #open}.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: 40 microseconds and more a call, and a hundred host bytes a
  * region; {@link #giveBack} and {@link #close} wait until all work in the context has finished. When the device has no
@@ -53,7 +53,7 @@ public final class CudaMemorySource implements DeviceMemorySource {
     }
 
     /**
-     * Opens a device. The first call loads JCuda's native library and makes the device's context, which takes some 100
+     * Opens a device. The first call loads the native libraries and makes the device's context, which takes some 100
      * milliseconds.
      *
      * @param device its number among those that this process sees, {@code 0 <= device}

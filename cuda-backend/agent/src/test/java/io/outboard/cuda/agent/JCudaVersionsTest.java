@@ -45,7 +45,7 @@ class JCudaVersionsTest {
      * What each version lacks of all that Outboard refers to. The agent leaves out functions that aren't there, and a
      * call of the facade's own fails with a {@link NoSuchMethodError}. A pool does without {@code cuStreamGetId}. But
      * without {@code cuDevicePrimaryCtxGetState}, {@code cudaDeviceReset}, {@code cudaThreadExit}, {@code
-     * cuDevicePrimaryCtxRelease} and the runtime's functions for peer access fail with that error.
+     * cuDevicePrimaryCtxRelease} and the runtime's functions for peer access fail with that error on JDK 21 and older.
      */
     private static final Map<String, String> MISSING = Map.of(
             "10.2.0", "cuDevicePrimaryCtxGetState cuDevicePrimaryCtxReset cuMemAllocAsync cuMemFreeAsync cuStreamGetId",
