@@ -23,12 +23,16 @@ typedef struct access CUmemAccessDesc;
 #define CONTEXT(number) ((CUcontext) (0xC000L + (number)))
 #define ASKED(name, answer, value) (SAY(name), *(answer) = (value), 0)
 
+#ifndef STARTED
+#define STARTED 0
+#endif
+
 static CUcontext stack[9];
 static int depth;
 static int retained;
 static unsigned long long next = 0x700000000000;
 
-CUresult cuInit(unsigned flags) { return SAY("cuInit %u", flags), 0; }
+CUresult cuInit(unsigned flags) { return SAY("cuInit %u", flags), STARTED; }
 CUresult cuGetErrorName(CUresult code, const char **name) { return *name = code == 2 ? "MEMORY" : 0, code != 2; }
 CUresult cuDeviceGetCount(int *count) { return ASKED("cuDeviceGetCount", count, 2); }
 CUresult cuDriverGetVersion(int *version) { return ASKED("cuDriverGetVersion", version, 12090); }

@@ -271,6 +271,27 @@ class WithoutJCudaTest {
                 () -> assertEquals("done", lines.get(lines.size() - 1)));
     }
 
+    /** The first driver lacks a function that CUDA 11.4 brought, and the second doesn't find a device. */
+    @Test
+    @EnabledIfSystemProperty(named = FROM_JAR, matches = "true")
+    void shouldSayWhyADriverDoesNotServe() throws IOException, InterruptedException {
+        makeDriver("-DcuDeviceGetUuid_v2=unknown");
+        final List<String> old = run("0");
+        makeDriver("-DSTARTED=100");
+        final List<String> lonely = run("0");
+
+        assertAll(
+                () -> assertEquals(
+                        List.of("unavailable: the NVIDIA driver is too old: it lacks functions that are needed;"
+                                + " install driver 525 or newer"),
+                        old),
+                () -> assertEquals("cuInit 0", lonely.get(0)),
+                () -> assertTrue(
+                        lonely.get(1).matches("unavailable: no CUDA device: .*\\[unknown \\(100\\)]"),
+                        lonely.toString()),
+                () -> assertEquals(2, lonely.size(), lonely.toString()));
+    }
+
     /** JCuda's runtime itself doesn't start over so small a driver, and says so. */
     @Test
     @EnabledIfSystemProperty(named = FROM_JAR, matches = "true")
