@@ -51,6 +51,13 @@ public final class FakeNatives {
         return cudaMallocNative(pointer, sizeBytes);
     }
 
+    /** The pitch is a multiple of 512. */
+    public static int cuMemAllocPitchNative(
+            final Object pointer, final long[] pitch, final long width, final long height, final int element) {
+        pitch[0] = (width + 511) & -512;
+        return cudaMallocNative(pointer, pitch[0] * height);
+    }
+
     public static int cudaFreeNative(final Object pointer) {
         FREES.incrementAndGet();
         return 0;

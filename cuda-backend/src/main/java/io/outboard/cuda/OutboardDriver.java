@@ -91,6 +91,7 @@ public final class OutboardDriver {
                 dptr,
                 POINTER,
                 ordinary ? pPitch : null,
+                ELEMENT,
                 widthInBytes,
                 height,
                 () -> JCudaDriver.cuMemAllocPitch(dptr, pPitch, widthInBytes, height, elementSizeBytes));

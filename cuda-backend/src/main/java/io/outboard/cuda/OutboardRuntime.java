@@ -92,7 +92,13 @@ public final class OutboardRuntime {
      */
     public static int cudaMallocPitch(final Pointer devPtr, final long[] pitch, final long width, final long height) {
         return FACADE.allocateRows(
-                devPtr, POINTER, pitch, width, height, () -> JCuda.cudaMallocPitch(devPtr, pitch, width, height));
+                devPtr,
+                POINTER,
+                pitch,
+                ELEMENT,
+                width,
+                height,
+                () -> JCuda.cudaMallocPitch(devPtr, pitch, width, height));
     }
 
     /**

@@ -56,8 +56,6 @@ class WithoutJCudaTest {
                 addUsers(users, jar.getPath("/"));
             }
         }
-        // Only a newer JDK compiles this class.
-        users.remove("ForeignDriver");
 
         assertEquals(
                 "[CudaBuffer$BufferPointer, CudaFailures, DevicePointers, JCudaBinding, JCudaCalls,"

@@ -7,20 +7,24 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The options stand after {@code -javaagent:outboard-agent.jar=}.
  *
- * @param values by name, without {@code report}
+ * @param values by name, of those that set a property
+ * @param redirect the names of the program's own bindings
  * @param report whether to print at exit what was saved
  */
-record AgentOptions(Map<String, String> values, boolean report) {
+record AgentOptions(Map<String, String> values, List<String> redirect, boolean report) {
 
     private static final String REPORT = "report";
+    private static final String REDIRECT = "redirect";
     private static final String PREFIX = "outboard.";
-    private static final List<String> WITH_VALUE =
-            OutboardOptions.all().stream().map(OutboardOption::name).toList();
+    private static final List<String> WITH_VALUE = Stream.concat(
+                    OutboardOptions.all().stream().map(OutboardOption::name), Stream.of(REDIRECT))
+            .toList();
 
     /**
      * Splits the text. Values are checked by {@link #apply}.
@@ -47,7 +51,9 @@ record AgentOptions(Map<String, String> values, boolean report) {
                 throw new IllegalArgumentException("option=" + name + " must be given once");
             }
         }
-        return new AgentOptions(Map.copyOf(values), report);
+        final String redirect = values.remove(REDIRECT);
+        return new AgentOptions(
+                Map.copyOf(values), redirect == null ? List.of() : List.of(redirect.split(":", -1)), report);
     }
 
     /**

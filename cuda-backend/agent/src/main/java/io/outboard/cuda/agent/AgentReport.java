@@ -6,6 +6,7 @@ import io.outboard.pool.PoolStatistics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /** The report makes the lines that the agent prints at exit. */
 final class AgentReport {
@@ -13,16 +14,21 @@ final class AgentReport {
     private AgentReport() {}
 
     /** Reports on the process so far. */
-    static List<String> lines(final RedirectingTransformer transformer) {
-        return lines(transformer.callsByClass(), Outboard.statistics());
+    static List<String> lines(final RedirectingTransformer transformer, final BindingTransformer bindings) {
+        return lines(transformer.callsByClass(), bindings.functionsByClass(), Outboard.statistics());
     }
 
-    static List<String> lines(final Map<String, Integer> callsByClass, final List<DeviceStatistics> pools) {
+    static List<String> lines(
+            final Map<String, Integer> callsByClass,
+            final Map<String, Integer> functionsByClass,
+            final List<DeviceStatistics> pools) {
         final int calls =
                 callsByClass.values().stream().mapToInt(Integer::intValue).sum();
         final List<String> lines = new ArrayList<>();
         lines.add(
                 "redirected " + count(calls, "call") + " of CUDA in " + count(callsByClass.size(), "class", "classes"));
+        new TreeMap<>(functionsByClass)
+                .forEach((name, functions) -> lines.add("redirected " + count(functions, "function") + " of " + name));
         if (pools.isEmpty()) {
             lines.add("no pool was made");
         }

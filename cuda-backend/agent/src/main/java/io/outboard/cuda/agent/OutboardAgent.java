@@ -2,22 +2,25 @@ package io.outboard.cuda.agent;
 
 import io.outboard.cuda.OutboardDriver;
 import io.outboard.cuda.OutboardRuntime;
-import io.outboard.cuda.internal.foreign.ForeignDriver;
+import io.outboard.cuda.internal.foreign.Bindings;
 import java.lang.instrument.Instrumentation;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The entry point of {@code -javaagent:outboard-agent.jar} redirects a program's calls of {@code jcuda.runtime.JCuda}
  * and {@code jcuda.driver.JCudaDriver} to {@link OutboardRuntime} and {@link OutboardDriver}, without a change of the
- * program; it also redirects the calls that TornadoVM's CUDA backend makes to the driver, by {@code java.lang.foreign},
- * to {@link ForeignDriver}.
+ * program; on JDK 22 and newer it also puts facades into the classes of other bindings: JavaCPP's
+ * {@code org.bytedeco.cuda.global.cudart}, TornadoVM's for its CUDA backend, and those that the program names.
  *
  * <pre>
  *   java -javaagent:outboard-agent.jar[=option,...] ...
  *
  *   NAME=VALUE   an option of {@link io.outboard.cuda.OutboardOptions#all}: sets the system property outboard.NAME
+ *   redirect=CLASS   a class with static functions that have the names of CUDA's, and their parameters in the same
+ *                order; several are separated by colons
  *   report       print at exit, to standard error, what was redirected and what the pools did
  * </pre>
  *
@@ -29,7 +32,8 @@ import org.jspecify.annotations.Nullable;
  * Classes loaded before the agent are changed in place. Classes of JCuda's jar, by their packages, and in packages
  * whose names start with {@code io.outboard.} are left alone; those of samples, tools and libraries in other packages
  * {@code jcuda.}something are not. Calls by reflection, by method handles that are looked up, and by native code stay
- * with JCuda. Such calls must not free memory from the pool, reset devices or end contexts. Memory from the pool can't
+ * with JCuda. The other bindings' classes are changed themselves, so all calls of them are redirected, but for those of
+ * native code ({@link Bindings}). Calls that aren't redirected must not free memory from the pool, reset devices or end contexts. Memory from the pool can't
  * be shared with another process, either: {@link OutboardRuntime#cudaIpcGetMemHandle} says why.
  *
  * <p>The program's own JCuda is used. It has to be on the class path. Where a class sees another JCuda, for example
@@ -41,8 +45,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OutboardAgent {
 
-    /** The class by which TornadoVM's CUDA backend calls the driver: a static function for each of the driver's. */
-    static final String TORNADO_VM = "uk.ac.manchester.tornado.drivers.cuda.ffm.CUDADriverAPI";
+    /** The classes of bindings that have a static function for each of CUDA's: JavaCPP's, and TornadoVM's. */
+    private static final Set<String> BINDINGS =
+            Set.of("org.bytedeco.cuda.global.cudart", "uk.ac.manchester.tornado.drivers.cuda.ffm.CUDADriverAPI");
 
     private static final int EXIT_WRONG_ARGUMENT = 2;
 
@@ -59,8 +64,13 @@ public final class OutboardAgent {
             final AgentOptions options = optionsOf(arguments);
             final RedirectingTransformer transformer = new RedirectingTransformer(redirections(), OutboardAgent::print);
             instrumentation.addTransformer(transformer, true);
+            final BindingTransformer bindings = bindings(options.redirect());
+            instrumentation.addTransformer(bindings);
+            instrumentation.setNativeMethodPrefix(bindings, Bindings.PREFIX);
+            options.redirect().forEach(name -> check(name, bindings));
             if (options.report()) {
-                Runtime.getRuntime().addShutdownHook(new Thread(() -> report(transformer), "outboard-report"));
+                Runtime.getRuntime()
+                        .addShutdownHook(new Thread(() -> report(transformer, bindings), "outboard-report"));
             }
             new LoadedClasses(transformer, instrumentation).redirect().forEach(OutboardAgent::print);
         } catch (final Throwable e) {
@@ -75,28 +85,50 @@ public final class OutboardAgent {
             options.apply();
             return options;
         } catch (final IllegalArgumentException e) {
-            print(String.valueOf(e.getMessage()));
-            System.exit(EXIT_WRONG_ARGUMENT);
-            throw e;
+            throw refused(String.valueOf(e.getMessage()));
         }
     }
 
-    /**
-     * Returns the redirections. Before JDK 22 that of TornadoVM is left out, since nothing on the class path could
-     * change its calls.
-     */
+    /** Ends the virtual machine, since an option is wrong. */
+    private static IllegalArgumentException refused(final String message) {
+        print(message);
+        System.exit(EXIT_WRONG_ARGUMENT);
+        return new IllegalArgumentException(message);
+    }
+
+    /** Checks a binding that the program named; the class is loaded, but not initialised. */
+    private static void check(final String name, final BindingTransformer bindings) {
+        final List<String> misfits;
+        try {
+            misfits = Bindings.misfits(Class.forName(name, false, ClassLoader.getSystemClassLoader()));
+        } catch (final ReflectiveOperationException | LinkageError e) {
+            throw refused("redirect=" + name + " must be a class on the class path: " + e);
+        }
+        if (!misfits.isEmpty()) {
+            throw refused("redirect=" + name + " must have functions with the parameters of CUDA's, in the same order,"
+                    + " and return an int; these aren't so: " + String.join(", ", misfits));
+        }
+        if (!bindings.functionsByClass().containsKey(name)) {
+            throw refused("redirect=" + name + " must be a class that can be redirected, with a static function that"
+                    + " has the name of one of CUDA's, such as cuMemAlloc");
+        }
+    }
+
+    /** Returns the redirections of JCuda's classes. */
     static List<Redirection> redirections() {
-        final List<Redirection> redirections = new ArrayList<>(List.of(
+        return List.of(
                 Redirection.between("jcuda.runtime.JCuda", OutboardRuntime.class),
-                Redirection.between("jcuda.driver.JCudaDriver", OutboardDriver.class)));
-        if (Runtime.version().feature() >= 22) {
-            redirections.add(Redirection.between(TORNADO_VM, ForeignDriver.class));
-        }
-        return List.copyOf(redirections);
+                Redirection.between("jcuda.driver.JCudaDriver", OutboardDriver.class));
     }
 
-    private static void report(final RedirectingTransformer transformer) {
-        AgentReport.lines(transformer).forEach(OutboardAgent::print);
+    private static BindingTransformer bindings(final List<String> ofProgram) {
+        final Set<String> all = new TreeSet<>(BINDINGS);
+        all.addAll(ofProgram);
+        return new BindingTransformer(all, Bindings.functions(), OutboardAgent::print);
+    }
+
+    private static void report(final RedirectingTransformer transformer, final BindingTransformer bindings) {
+        AgentReport.lines(transformer, bindings).forEach(OutboardAgent::print);
     }
 
     private static void print(final String line) {

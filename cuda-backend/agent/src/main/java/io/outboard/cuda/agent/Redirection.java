@@ -15,19 +15,15 @@ import org.objectweb.asm.Type;
  * @param target name of the class that is called instead
  * @param home the target's class loader
  * @param functions name and descriptor of each function that both classes have; none where {@code home} doesn't see the
- *     source or JCuda
+ *     source
  */
 record Redirection(String source, String target, @Nullable ClassLoader home, Set<String> functions) {
-
-    /** Every target calls this class in the end, even one whose signatures have no type of JCuda's. */
-    private static final String JCUDA = "jcuda.driver.JCudaDriver";
 
     /** Finds the functions, without running an initialiser of either class. */
     static Redirection between(final String source, final Class<?> target) {
         final ClassLoader home = target.getClassLoader();
         Set<String> functions;
         try {
-            Class.forName(JCUDA, false, home);
             functions = functionsOf(target);
             functions.retainAll(functionsOf(Class.forName(source, false, home)));
         } catch (final ClassNotFoundException | LinkageError e) {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.cuda.OutboardOption;
 import io.outboard.cuda.OutboardOptions;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
@@ -27,6 +28,13 @@ class AgentOptionsTest {
 
         assertEquals(Map.of("strategy", "segregated-fit", "share", "0.5", "reuse", "tracked"), options.values());
         assertTrue(options.report());
+    }
+
+    @Test
+    void shouldReadTheNamesOfBindings() {
+        final AgentOptions options = AgentOptions.parse("redirect=a.B:c.D,share=0.5");
+
+        assertEquals(new AgentOptions(Map.of("share", "0.5"), List.of("a.B", "c.D"), false), options);
     }
 
     /** Paths may have commas. */
@@ -50,8 +58,8 @@ class AgentOptionsTest {
 
     @Test
     void shouldDoWithoutOptions() {
-        assertEquals(new AgentOptions(Map.of(), false), AgentOptions.parse(null));
-        assertEquals(new AgentOptions(Map.of(), false), AgentOptions.parse(""));
+        assertEquals(new AgentOptions(Map.of(), List.of(), false), AgentOptions.parse(null));
+        assertEquals(new AgentOptions(Map.of(), List.of(), false), AgentOptions.parse(""));
     }
 
     @Test
@@ -69,8 +77,8 @@ class AgentOptionsTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "shere=0.5 | option=shere must be one of: {options}, report",
-                "report, | option= must be one of: {options}, report",
+                "shere=0.5 | option=shere must be one of: {options}, redirect, report",
+                "report, | option= must be one of: {options}, redirect, report",
                 "share | option=share must have a value: share=...",
                 "dumpFolder=/nowhere/at/all | dumpFolder=/nowhere/at/all must be a folder that exists",
                 "service=lender | service=lender must be an absolute path of at most 107 bytes",

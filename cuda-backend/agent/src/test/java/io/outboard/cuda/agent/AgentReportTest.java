@@ -15,7 +15,7 @@ class AgentReportTest {
         final PoolStatistics statistics = new PoolStatistics(1, 1024, 4096, 256, 512, 768, 1, 10, 2, 0, 0, 0, 0);
 
         final List<String> lines =
-                AgentReport.lines(Map.of("a.B", 3, "a.C", 1), List.of(new DeviceStatistics(5, statistics)));
+                AgentReport.lines(Map.of("a.B", 3, "a.C", 1), Map.of(), List.of(new DeviceStatistics(5, statistics)));
 
         assertEquals(
                 List.of(
@@ -28,7 +28,7 @@ class AgentReportTest {
     @Test
     void shouldSayThatThereWasNoPool() {
         assertEquals(
-                List.of("redirected 1 call of CUDA in 1 class", "no pool was made"),
-                AgentReport.lines(Map.of("a.B", 1), List.of()));
+                List.of("redirected 1 call of CUDA in 1 class", "redirected 9 functions of c.D", "no pool was made"),
+                AgentReport.lines(Map.of("a.B", 1), Map.of("c.D", 9), List.of()));
     }
 }

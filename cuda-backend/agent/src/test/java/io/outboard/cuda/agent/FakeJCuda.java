@@ -8,6 +8,7 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Objects;
 import jcuda.Pointer;
 import org.objectweb.asm.ClassReader;
@@ -23,6 +24,9 @@ import org.objectweb.asm.Type;
  */
 final class FakeJCuda {
 
+    /** The method that loads the native library. */
+    private static final String LOADS = "loadLibrary";
+
     private FakeJCuda() {}
 
     /** Writes the classes into a folder. */
@@ -33,29 +37,52 @@ final class FakeJCuda {
     /** Writes the classes of a JCuda's jar into a folder. */
     static void writeTo(final Path folder, final Path jar) throws IOException {
         try (FileSystem files = FileSystems.newFileSystem(jar)) {
-            write(folder, files.getPath("jcuda/runtime/JCuda.class"));
-            write(folder, files.getPath("jcuda/driver/JCudaDriver.class"));
+            write(folder, files.getPath("jcuda/runtime/JCuda.class"), FakeNatives.class, LOADS);
+            write(folder, files.getPath("jcuda/driver/JCudaDriver.class"), FakeNatives.class, LOADS);
             // This class loads the native libraries, under its old name or its new one.
             final Path old = files.getPath("jcuda/LibUtils.class");
-            write(folder, Files.exists(old) ? old : files.getPath("jcuda/LibUtilsCuda.class"));
+            write(
+                    folder,
+                    Files.exists(old) ? old : files.getPath("jcuda/LibUtilsCuda.class"),
+                    FakeNatives.class,
+                    LOADS);
         }
     }
 
-    private static void write(final Path folder, final Path original) throws IOException {
+    /** Writes a class whose native functions are a fake's, and whose method that loads them does nothing. */
+    static void write(final Path folder, final Path original, final Class<?> fake, final String loads)
+            throws IOException {
         final Path file = folder.resolve(original.toString());
         Files.createDirectories(Objects.requireNonNull(file.getParent()));
         try (InputStream stream = Files.newInputStream(original)) {
             final ClassReader reader = new ClassReader(stream);
             final ClassWriter writer = new ClassWriter(ClassWriter.COMPUTE_MAXS);
-            reader.accept(new WithoutNatives(writer), 0);
+            reader.accept(new WithoutNatives(writer, fake, loads), 0);
             Files.write(file, writer.toByteArray());
         }
     }
 
     private static final class WithoutNatives extends ClassVisitor {
 
-        WithoutNatives(final ClassVisitor next) {
+        /** What pushes 0, by the kind of type. */
+        private static final Map<Integer, Integer> ZEROS = Map.of(
+                Type.BOOLEAN, Opcodes.ICONST_0,
+                Type.BYTE, Opcodes.ICONST_0,
+                Type.SHORT, Opcodes.ICONST_0,
+                Type.INT, Opcodes.ICONST_0,
+                Type.LONG, Opcodes.LCONST_0,
+                Type.FLOAT, Opcodes.FCONST_0,
+                Type.DOUBLE, Opcodes.DCONST_0,
+                Type.ARRAY, Opcodes.ACONST_NULL,
+                Type.OBJECT, Opcodes.ACONST_NULL);
+
+        private final Class<?> fake;
+        private final String loads;
+
+        WithoutNatives(final ClassVisitor next, final Class<?> fake, final String loads) {
             super(Opcodes.ASM9, next);
+            this.fake = fake;
+            this.loads = loads;
         }
 
         @Override
@@ -68,20 +95,19 @@ final class FakeJCuda {
             final boolean isNative = (access & Opcodes.ACC_NATIVE) != 0;
             final MethodVisitor body =
                     super.visitMethod(access & ~Opcodes.ACC_NATIVE, name, descriptor, signature, exceptions);
-            if (!isNative && !name.equals("loadLibrary")) {
+            if (!isNative && !name.equals(loads)) {
                 return body;
             }
             body.visitCode();
             final Type result = Type.getReturnType(descriptor);
-            if (Arrays.stream(FakeNatives.class.getMethods())
+            if (Arrays.stream(fake.getMethods())
                     .anyMatch(method -> method.getName().equals(name))) {
                 callFake(body, name, descriptor);
-            } else if (result.getSort() == Type.INT) {
-                body.visitInsn(Opcodes.ICONST_0);
-            } else if (result.getSort() == Type.LONG) {
-                body.visitInsn(Opcodes.LCONST_0);
-            } else if (result.getSort() != Type.VOID) {
-                body.visitInsn(Opcodes.ACONST_NULL);
+            } else {
+                final Integer zero = ZEROS.get(result.getSort());
+                if (zero != null) {
+                    body.visitInsn(zero);
+                }
             }
             body.visitInsn(result.getOpcode(Opcodes.IRETURN));
             body.visitMaxs(0, 0);
@@ -91,16 +117,15 @@ final class FakeJCuda {
         }
 
         /** Calls the fake's function, which takes any object. */
-        private static void callFake(final MethodVisitor body, final String name, final String descriptor) {
-            final StringBuilder fake = new StringBuilder("(");
+        private void callFake(final MethodVisitor body, final String name, final String descriptor) {
+            final StringBuilder types = new StringBuilder("(");
             int local = 0;
             for (final Type argument : Type.getArgumentTypes(descriptor)) {
                 body.visitVarInsn(argument.getOpcode(Opcodes.ILOAD), local);
                 local += argument.getSize();
-                fake.append(argument.getSort() == Type.OBJECT ? "Ljava/lang/Object;" : argument.getDescriptor());
+                types.append(argument.getSort() == Type.OBJECT ? "Ljava/lang/Object;" : argument.getDescriptor());
             }
-            body.visitMethodInsn(
-                    Opcodes.INVOKESTATIC, Type.getInternalName(FakeNatives.class), name, fake + ")I", false);
+            body.visitMethodInsn(Opcodes.INVOKESTATIC, Type.getInternalName(fake), name, types + ")I", false);
         }
     }
 }

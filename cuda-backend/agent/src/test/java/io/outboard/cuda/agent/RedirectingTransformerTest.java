@@ -195,27 +195,6 @@ class RedirectingTransformerTest {
     }
 
     @Test
-    void shouldRedirectNothingWhereJCudaIsMissing() throws Exception {
-        final ClassLoader loader = loaderOf(ClassLoader.getPlatformClassLoader(), Original.class, Facade.class);
-
-        final Redirection redirection =
-                Redirection.between(Original.class.getName(), loader.loadClass(Facade.class.getName()));
-
-        assertEquals(Set.of(), redirection.functions());
-    }
-
-    /**
-     * On an older JDK a program that has TornadoVM would be told to put JCuda on its class path, which wouldn't help.
-     */
-    @Test
-    void shouldRedirectTornadoVmsCallsOnlyWhereTheirFacadeHasFunctions() {
-        assertEquals(
-                Runtime.version().feature() >= 22,
-                OutboardAgent.redirections().stream()
-                        .anyMatch(redirection -> redirection.source().equals(OutboardAgent.TORNADO_VM)));
-    }
-
-    @Test
     void shouldSayNothingOfAnOriginalThatAProgramDoesNotHave() throws Exception {
         final RedirectingTransformer both = new RedirectingTransformer(
                 List.of(

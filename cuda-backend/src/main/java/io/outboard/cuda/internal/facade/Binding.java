@@ -1,6 +1,7 @@
 package io.outboard.cuda.internal.facade;
 
 import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** A binding has CUDA's functions for Java: what one does in its own way, and a facade over it must do alike. */
 public interface Binding {
@@ -22,7 +23,16 @@ public interface Binding {
      */
     interface Place<P> {
 
-        long get(P object);
+        /**
+         * Answers whether a number can be set; if not, the binding or CUDA says what is wrong. May throw, before anything
+         * has happened.
+         */
+        default boolean takes(final P object) {
+            return true;
+        }
+
+        /** Answers the number; 0 for null. */
+        long get(@Nullable P object);
 
         void set(P object, long value);
     }

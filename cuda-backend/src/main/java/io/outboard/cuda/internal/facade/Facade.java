@@ -5,6 +5,7 @@ import io.outboard.cuda.internal.facade.Binding.Place;
 import io.outboard.cuda.internal.memory.CudaCalls;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.LongToIntFunction;
 import java.util.function.ToIntBiFunction;
 import java.util.function.ToIntFunction;
 import jcuda.driver.CUresult;
@@ -67,7 +68,8 @@ public final class Facade {
     public <P> int allocate(
             final P pointer, final Place<? super P> place, final long sizeBytes, final Allocation<P> original) {
         final ContextPool pool = current();
-        final long address = pool == null || pointer == null || sizeBytes <= 0 ? 0 : pool.allocate(sizeBytes);
+        final boolean taken = pointer != null && place.takes(pointer);
+        final long address = pool == null || !taken || sizeBytes <= 0 ? 0 : pool.allocate(sizeBytes);
         if (address > ContextPool.NOT_SERVED) {
             place.set(pointer, address);
             return CudaCalls.SUCCESS;
@@ -84,9 +86,9 @@ public final class Facade {
             final long handle,
             final AsyncAllocation<P, S> original) {
         final ContextPool pool = handle == 0 ? current() : pools.inContext(pools.contextOf(handle));
-        final long address = pool == null || pointer == null || stream == null || sizeBytes <= 0
-                ? 0
-                : pool.allocateAsync(sizeBytes, handle);
+        final boolean taken = pointer != null && place.takes(pointer);
+        final long address =
+                pool == null || !taken || stream == null || sizeBytes <= 0 ? 0 : pool.allocateAsync(sizeBytes, handle);
         if (address > ContextPool.NOT_SERVED) {
             place.set(pointer, address);
             return CudaCalls.SUCCESS;
@@ -113,7 +115,7 @@ public final class Facade {
         if (address == ContextPool.NOT_SERVED) {
             code = pool == null ? ask(call) : pool.allocateByDriver(ofRuntime, () -> ask(call));
         }
-        if (code != CudaCalls.SUCCESS && pointer != null) {
+        if (code != CudaCalls.SUCCESS && pointer != null && place.takes(pointer)) {
             // JCuda leaves an arbitrary address of its stack in the pointer.
             place.set(pointer, 0);
         }
@@ -121,21 +123,23 @@ public final class Facade {
     }
 
     /** Allocates rows at the driver's pitch for their width. */
-    public <P> int allocateRows(
+    public <P, N> int allocateRows(
             final P pointer,
             final Place<? super P> place,
-            final long @Nullable [] pitch,
+            final @Nullable N pitch,
+            final Place<? super N> pitchPlace,
             final long widthBytes,
             final long rows,
             final IntSupplier original) {
         final ContextPool pool = current();
-        if (pool == null || pointer == null || pitch == null) {
+        final boolean taken = pointer != null && place.takes(pointer);
+        if (pool == null || !taken || pitch == null || !pitchPlace.takes(pitch)) {
             return elseByDriver(ContextPool.NOT_SERVED, pool, pointer, place, original);
         }
         final long pitchBytes = pool.pitchOf(widthBytes, rows);
         final long address = pitchBytes == 0 ? ContextPool.NOT_SERVED : pool.allocate(pitchBytes * rows);
         if (address > ContextPool.NOT_SERVED) {
-            pitch[0] = pitchBytes;
+            pitchPlace.set(pitch, pitchBytes);
             place.set(pointer, address);
             return CudaCalls.SUCCESS;
         }
@@ -143,12 +147,20 @@ public final class Facade {
     }
 
     public <P> int free(final P pointer, final Place<? super P> place, final ToIntFunction<P> original) {
-        final ContextPool owner = owner(pointer, place);
-        if (owner != null) {
-            return result(owner.free(place.get(pointer)));
-        }
-        final int code = ask(() -> original.applyAsInt(pointer));
-        if (ofRuntime && code == CudaCalls.SUCCESS && place.get(pointer) == 0) {
+        final long address = place.get(pointer);
+        final ContextPool owner = pools.owner(address);
+        return owner == null ? freeByDriver(address, () -> original.applyAsInt(pointer)) : result(owner.free(address));
+    }
+
+    /** Frees memory at an address that isn't in an object. */
+    public int free(final long address, final LongToIntFunction original) {
+        final ContextPool owner = pools.owner(address);
+        return owner == null ? freeByDriver(address, () -> original.applyAsInt(address)) : result(owner.free(address));
+    }
+
+    private int freeByDriver(final long address, final IntSupplier call) {
+        final int code = ask(call);
+        if (ofRuntime && code == CudaCalls.SUCCESS && address == 0) {
             // A free of null is the usual way to make a context, so the context's pool is made, too.
             pools.prepare();
         }
@@ -172,15 +184,17 @@ public final class Facade {
 
     /** Finds the pool of a pointer's memory; null for the driver's memory, and for null. */
     private <P> @Nullable ContextPool owner(final @Nullable P pointer, final Place<? super P> place) {
-        return pointer == null ? null : pools.owner(place.get(pointer));
+        return pools.owner(place.get(pointer));
     }
 
     /** Adds what the pool has free to what the driver has. */
     public <P> int memoryInfo(final @Nullable P freeBytes, final Place<P> place, final IntSupplier original) {
         final int code = ask(original);
-        final ContextPool pool = code == CudaCalls.SUCCESS && freeBytes != null ? current() : null;
-        if (pool != null) {
-            place.set(freeBytes, pool.withUnused(place.get(freeBytes)));
+        if (code == CudaCalls.SUCCESS && freeBytes != null && place.takes(freeBytes)) {
+            final ContextPool pool = current();
+            if (pool != null) {
+                place.set(freeBytes, pool.withUnused(place.get(freeBytes)));
+            }
         }
         return result(code);
     }
@@ -217,10 +231,10 @@ public final class Facade {
             // The block is free, or in limbo, which the program can't tell apart.
             return result(CUresult.CUDA_ERROR_NOT_FOUND);
         }
-        if (base != null) {
+        if (base != null && basePlace.takes(base)) {
             basePlace.set(base, begin[0]);
         }
-        if (sizeBytes != null) {
+        if (sizeBytes != null && sizePlace.takes(sizeBytes)) {
             sizePlace.set(sizeBytes, foundBytes);
         }
         return CudaCalls.SUCCESS;

@@ -23,8 +23,8 @@ public final class JCudaBinding implements Binding {
     /** The address of a pointer. */
     public static final Place<Pointer> POINTER = new Place<>() {
         @Override
-        public long get(final Pointer pointer) {
-            return DevicePointers.address(pointer);
+        public long get(final @Nullable Pointer pointer) {
+            return pointer == null ? 0 : DevicePointers.address(pointer);
         }
 
         @Override
@@ -36,8 +36,8 @@ public final class JCudaBinding implements Binding {
     /** The first element of an array; JCuda takes empty ones, too. */
     public static final Place<long[]> ELEMENT = new Place<>() {
         @Override
-        public long get(final long[] array) {
-            return array.length == 0 ? 0 : array[0];
+        public long get(final long @Nullable [] array) {
+            return array == null || array.length == 0 ? 0 : array[0];
         }
 
         @Override
@@ -95,13 +95,14 @@ public final class JCudaBinding implements Binding {
         final long rows = !ordinary || extent.depth > Long.MAX_VALUE / extent.height ? 0 : extent.height * extent.depth;
         final Pointer pointer = !ordinary || slices.ptr == null ? new Pointer() : slices.ptr;
         final long[] pitch = {-1};
-        final int code = facade.allocateRows(pointer, POINTER, pitch, ordinary ? extent.width : 0, rows, () -> {
-            final int answer = ask(original);
-            if (answer != CudaCalls.SUCCESS && slices.ptr != null) {
-                DevicePointers.set(slices.ptr, 0);
-            }
-            return answer;
-        });
+        final int code =
+                facade.allocateRows(pointer, POINTER, pitch, ELEMENT, ordinary ? extent.width : 0, rows, () -> {
+                    final int answer = ask(original);
+                    if (answer != CudaCalls.SUCCESS && slices.ptr != null) {
+                        DevicePointers.set(slices.ptr, 0);
+                    }
+                    return answer;
+                });
         if (code == CudaCalls.SUCCESS && pitch[0] >= 0) {
             slices.ptr = pointer;
             slices.pitch = pitch[0];

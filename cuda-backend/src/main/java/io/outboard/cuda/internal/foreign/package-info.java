@@ -1,7 +1,4 @@
-/**
- * This package has the facade for programs that call the driver by {@code java.lang.foreign}; the agent redirects their
- * calls.
- */
+/** This package puts facades into the classes of bindings other than JCuda, which the agent changes. */
 @NullMarked
 package io.outboard.cuda.internal.foreign;
 

@@ -56,6 +56,7 @@ class DriverFacade {
                 dptr,
                 POINTER,
                 ordinary ? pPitch : null,
+                ELEMENT,
                 widthInBytes,
                 height,
                 () -> originalCuMemAllocPitch(dptr, pPitch, widthInBytes, height, elementSizeBytes));

@@ -41,7 +41,13 @@ class RuntimeFacade {
 
     int cudaMallocPitch(final Pointer devPtr, final long[] pitch, final long width, final long height) {
         return facade.allocateRows(
-                devPtr, POINTER, pitch, width, height, () -> originalCudaMallocPitch(devPtr, pitch, width, height));
+                devPtr,
+                POINTER,
+                pitch,
+                ELEMENT,
+                width,
+                height,
+                () -> originalCudaMallocPitch(devPtr, pitch, width, height));
     }
 
     int cudaMalloc3D(final cudaPitchedPtr pitchDevPtr, final cudaExtent extent) {

@@ -1,5 +1,6 @@
 package uk.ac.manchester.tornado.drivers.cuda.ffm;
 
+import examples.fake.FakeNatives;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -10,7 +11,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
- * The class has some of the driver's functions by java.lang.foreign, for programs of these tests. Only the name and the
+ * The class has some of the driver's functions by java.lang.foreign, or by a fake, for programs of these tests. Only the name and the
  * functions' shapes are those of TornadoVM's class, so that the agent takes this class for it; none of the code is
  * TornadoVM's.
  */
@@ -82,6 +83,9 @@ public final class CUDADriverAPI {
     /** Looks all functions up anew, since no test measures it. */
     @SuppressWarnings("restricted")
     private static int call(final String name, final Object... arguments) {
+        if (Boolean.getBoolean("fake.driver")) {
+            return callFake(name, arguments);
+        }
         final MemoryLayout[] parameters =
                 Arrays.stream(arguments).map(CUDADriverAPI::layoutOf).toArray(MemoryLayout[]::new);
         final MemorySegment function = SymbolLookup.libraryLookup("libcuda.so.1", Arena.global())
@@ -94,6 +98,25 @@ public final class CUDADriverAPI {
         } catch (final Throwable e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    private static int callFake(final String name, final Object... arguments) {
+        final Result result = new Result();
+        final int code = switch (name) {
+            case "cuCtxCreate_v2" -> FakeNatives.cuCtxCreateNative(result, 0, arguments);
+            case "cuMemAlloc_v2" -> FakeNatives.cuMemAllocNative(result, (long) arguments[1]);
+            case "cuMemFree_v2" -> FakeNatives.cuMemFreeNative(arguments[0]);
+            default -> 0;
+        };
+        if (result.nativePointer != 0) {
+            ((MemorySegment) arguments[0]).set(ValueLayout.JAVA_LONG, 0, result.nativePointer);
+        }
+        return code;
+    }
+
+    /** The fake sets a field of this name. */
+    private static final class Result {
+        private long nativePointer;
     }
 
     private static MemoryLayout layoutOf(final Object argument) {

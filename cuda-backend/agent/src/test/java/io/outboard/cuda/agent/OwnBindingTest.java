@@ -1,0 +1,92 @@
+package io.outboard.cuda.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import examples.fake.OddCuda;
+import examples.fake.OwnCuda;
+import examples.fake.OwnProgram;
+import io.outboard.cuda.agent.Jvm.Outcome;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import jcuda.Pointer;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** This class tests the option that names a binding of the program's own. */
+@Tag("agent-jar")
+@EnabledForJreRange(min = JRE.JAVA_22, disabledReason = "skipped, needs java.lang.foreign")
+class OwnBindingTest {
+
+    private static final String PROGRAM = OwnProgram.class.getName();
+    private static final int WRONG_ARGUMENT = 2;
+
+    @TempDir
+    static Path fake;
+
+    @TempDir
+    Path folder;
+
+    @BeforeAll
+    static void writeFake() throws IOException {
+        FakeJCuda.writeTo(fake);
+    }
+
+    /** The binding itself is asked for host memory, and twice for too much, the second time after the pool is empty. */
+    @Test
+    void shouldServeABindingThatIsNamed() throws Exception {
+        final Outcome outcome =
+                jvm().agent("report,redirect=" + OwnCuda.class.getName()).run(PROGRAM);
+
+        assertEquals(
+                List.of(
+                        "codes: 0, binding: 1",
+                        "second free: 1, binding: 1",
+                        "too much: 2, 0, binding: 3",
+                        "driver: 1 allocations, 1 frees"),
+                outcome.out(),
+                () -> outcome.err().toString());
+        assertTrue(
+                outcome.err().contains("outboard-agent: redirected 2 functions of examples.fake.OwnCuda"),
+                () -> outcome.err().toString());
+    }
+
+    @Test
+    void shouldLeaveABindingAloneThatIsNotNamed() throws Exception {
+        final Outcome outcome = jvm().agent("").run(PROGRAM);
+
+        assertEquals("codes: 0, binding: 21", outcome.out().get(0));
+        assertEquals(List.of(), outcome.err());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "a.Missing | redirect=a.Missing must be a class on the class path: java.lang.ClassNotFoundException",
+                "examples.fake.OddCuda | redirect=examples.fake.OddCuda must have functions with the parameters of CUDA's,"
+                        + " in the same order, and return an int; these aren't so: cuMemAlloc(String,long)int",
+                "examples.fake.OwnProgram | redirect=examples.fake.OwnProgram must be a class that can be redirected,"
+                        + " with a static function that has the name of one of CUDA's, such as cuMemAlloc",
+            })
+    void shouldRefuseAClassThatDoesNotFit(final String name, final String message) throws Exception {
+        final Outcome outcome = jvm().agent("redirect=" + name).run(OddCuda.class.getName());
+
+        assertEquals(WRONG_ARGUMENT, outcome.exitCode());
+        assertTrue(
+                outcome.err().get(0).startsWith("outboard-agent: " + message),
+                () -> outcome.err().toString());
+        assertEquals(List.of(), outcome.out());
+    }
+
+    private Jvm jvm() {
+        return new Jvm(folder).classPath(List.of(fake, Jvm.homeOf(Pointer.class), Jvm.homeOf(OwnProgram.class)));
+    }
+}

@@ -1,0 +1,110 @@
+package io.outboard.cuda.internal.foreign;
+
+import io.outboard.cuda.OutboardOptions;
+import io.outboard.cuda.internal.facade.Binding;
+import io.outboard.cuda.internal.facade.Binding.Place;
+import io.outboard.cuda.internal.facade.ContextPools;
+import io.outboard.cuda.internal.facade.Facade;
+import java.lang.invoke.CallSite;
+import java.lang.invoke.ConstantCallSite;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles.Lookup;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+
+/**
+ * This class puts a facade into a binding's own class, whatever the binding is: its functions have the names and the
+ * parameters of CUDA's, and are known by them ({@link CudaFunction}). The agent gives each such function of the class
+ * another name, and one with the old name whose body is a call that {@link #link} links. So all callers are served:
+ * other libraries, reflection, and threads that free what was forgotten. Functions of JCuda are redirected in another
+ * way, since the facades for JCuda are called by programs, too.
+ *
+ * <p>An allocation or a free makes no garbage once it is compiled. Safe for any number of threads.
+ */
+public final class Bindings {
+
+    /** What the agent puts before the old name of a function. */
+    public static final String PREFIX = "outboard$";
+
+    private static final ContextPools POOLS = ContextPools.ofProcess(OutboardOptions::ofProperties);
+    private static final Binding CODES = new Binding() {};
+    private static final Facade RUNTIME = Facade.ofRuntime(POOLS, CODES);
+    private static final Facade DRIVER = Facade.ofDriver(POOLS, CODES);
+
+    private Bindings() {}
+
+    /** {@return the names of CUDA's functions that a facade stands for, without versions} */
+    public static Set<String> functions() {
+        return CudaFunction.names();
+    }
+
+    /**
+     * Answers which functions are left to a binding, since they haven't the parameters of CUDA's.
+     *
+     * @param binding a class whose functions have been renamed
+     * @return name and parameters of each
+     * @throws ReflectiveOperationException if a class of the binding isn't as expected
+     */
+    public static List<String> misfits(final Class<?> binding) throws ReflectiveOperationException {
+        final List<String> misfits = new ArrayList<>();
+        for (final Method method : binding.getDeclaredMethods()) {
+            final MethodType type = MethodType.methodType(method.getReturnType(), method.getParameterTypes());
+            final String name = method.getName();
+            if (name.startsWith(PREFIX)
+                    && adapter(name.substring(PREFIX.length()), type).isEmpty()) {
+                misfits.add(name.substring(PREFIX.length()) + type);
+            }
+        }
+        return misfits;
+    }
+
+    /**
+     * Links the body of a function that stands for a binding's own. Where the function hasn't the parameters that CUDA's
+     * has, it is left to the binding.
+     *
+     * @param lookup of the binding's class
+     * @param name of the function
+     * @param type of the function
+     * @return what to call
+     * @throws ReflectiveOperationException if the binding's own function isn't there
+     */
+    public static CallSite link(final Lookup lookup, final String name, final MethodType type)
+            throws ReflectiveOperationException {
+        final MethodHandle original = lookup.findStatic(lookup.lookupClass(), PREFIX + name, type);
+        return new ConstantCallSite(adapter(name, type)
+                .map(adapter -> adapter.apply(original).asType(type))
+                .orElse(original));
+    }
+
+    /** Answers what adapts a binding's function to its facade; nothing if no facade stands for it. */
+    private static Optional<UnaryOperator<MethodHandle>> adapter(final String name, final MethodType type)
+            throws ReflectiveOperationException {
+        final CudaFunction function = CudaFunction.named(name);
+        if (function == null || type.returnType() != int.class) {
+            return Optional.empty();
+        }
+        final List<Place<Object>> places = placesOf(function.parameters(), type);
+        return places.size() < function.parameters().length()
+                ? Optional.empty()
+                : Optional.of(original -> function.adapt(function.ofRuntime() ? RUNTIME : DRIVER, places, original));
+    }
+
+    /** Answers how parameters are read and written, up to the first whose type has no place. */
+    private static List<Place<Object>> placesOf(final String parameters, final MethodType type)
+            throws ReflectiveOperationException {
+        final List<Place<Object>> places = new ArrayList<>();
+        for (int i = 0; i < Math.min(parameters.length(), type.parameterCount()); i++) {
+            final Place<Object> place = Places.of(parameters.charAt(i), type.parameterType(i));
+            if (place == null) {
+                break;
+            }
+            places.add(place);
+        }
+        return List.copyOf(places);
+    }
+}
