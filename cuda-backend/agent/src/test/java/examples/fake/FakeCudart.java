@@ -54,7 +54,7 @@ public final class FakeCudart {
         if (pointer instanceof final long[] array) {
             array[0] = address;
         } else if (pointer instanceof final LongBuffer buffer) {
-            buffer.put(0, address);
+            buffer.put(buffer.position(), address);
         } else if (pointer instanceof final LongPointer numbers) {
             numbers.put(0, address);
         } else if (pointer instanceof final PointerPointer<?> pointers) {

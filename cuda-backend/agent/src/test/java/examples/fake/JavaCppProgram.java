@@ -86,7 +86,7 @@ public final class JavaCppProgram {
         codes |= cudart.cuMemFree(array[0]);
         final LongBuffer heap = LongBuffer.allocate(2).position(1);
         codes |= cudart.cuMemAlloc(heap, 1000);
-        codes |= cudart.cuMemFree(heap.get(0));
+        codes |= heap.get(0) == 0 ? cudart.cuMemFree(heap.get(1)) : 1 << 16;
         final LongBuffer direct =
                 ByteBuffer.allocateDirect(16).order(ByteOrder.nativeOrder()).asLongBuffer();
         codes |= cudart.cuMemAlloc(direct, 1000);

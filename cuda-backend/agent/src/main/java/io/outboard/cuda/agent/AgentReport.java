@@ -25,8 +25,10 @@ final class AgentReport {
         final int calls =
                 callsByClass.values().stream().mapToInt(Integer::intValue).sum();
         final List<String> lines = new ArrayList<>();
-        lines.add(
-                "redirected " + count(calls, "call") + " of CUDA in " + count(callsByClass.size(), "class", "classes"));
+        if (calls > 0 || functionsByClass.isEmpty()) {
+            lines.add("redirected " + count(calls, "call") + " of CUDA in "
+                    + count(callsByClass.size(), "class", "classes"));
+        }
         new TreeMap<>(functionsByClass)
                 .forEach((name, functions) -> lines.add("redirected " + count(functions, "function") + " of " + name));
         if (pools.isEmpty()) {

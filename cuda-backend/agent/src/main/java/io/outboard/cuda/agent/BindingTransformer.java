@@ -18,10 +18,10 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /**
- * The transformer puts facades into the class of a binding as the class is loaded. Each static function that has the
+ * The transformer replaces functions of a binding's class as the class is loaded. Each static function that has the
  * name of one of CUDA's gets another name and stays as it is, even if it is native; one with the old name calls the
- * facade. A binding has functions whose names begin with {@code n} for others that convert their arguments and call
- * them: then only the inner ones are changed.
+ * facade. A function that calls another version of itself in the same class, such as {@code ncuMemAlloc} or {@code
+ * cuMemAlloc_v2}, only converts arguments, and stays; the other version is changed.
  *
  * <p>Safe for any number of threads. Cost: a look at the name of each class that is loaded.
  */
@@ -56,19 +56,31 @@ final class BindingTransformer implements ClassFileTransformer {
         return Map.copyOf(functionsByClass);
     }
 
+    /** Warns if a class that was loaded before the agent is a binding's. */
+    void sayThatLoaded(final String className) {
+        if (bindings.contains(className)) {
+            warn(className, "it was loaded before the agent");
+        }
+    }
+
     @Override
     public byte @Nullable [] transform(
+            final Module module,
             final @Nullable ClassLoader loader,
             final @Nullable String internalName,
             final @Nullable Class<?> redefined,
             final @Nullable ProtectionDomain domain,
             final byte[] bytes) {
-        if (internalName == null || !bindings.contains(internalName.replace('/', '.')) || redefined != null) {
+        final String className = internalName == null ? "" : internalName.replace('/', '.');
+        if (!bindings.contains(className) || (redefined != null && !functionsByClass.containsKey(className))) {
             return null;
         }
-        final String className = internalName.replace('/', '.');
         if (functions.isEmpty()) {
             warn(className, "JDK 22 or newer is needed");
+        } else if (module.isNamed()) {
+            warn(className, "it is on the module path");
+        } else if (!Bindings.mayWrite()) {
+            warn(className, "native access is forbidden; to allow it: --enable-native-access=ALL-UNNAMED");
         } else if (!seesFacades(loader)) {
             warn(className, "its class loader doesn't see " + BINDINGS);
         } else {
@@ -99,10 +111,10 @@ final class BindingTransformer implements ClassFileTransformer {
             warn(className, "it was compiled for Java 6 or older");
             return null;
         }
-        final Set<String> methods = new HashSet<>();
-        reader.accept(new Names(methods), ClassReader.SKIP_CODE);
+        final Converters converters = new Converters();
+        reader.accept(converters, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
         final ClassWriter writer = new ClassWriter(reader, ClassWriter.COMPUTE_MAXS);
-        final Wrapper wrapper = new Wrapper(writer, methods);
+        final Wrapper wrapper = new Wrapper(writer, converters.found);
         reader.accept(wrapper, 0);
         if (wrapper.count == 0) {
             return null;
@@ -111,40 +123,30 @@ final class BindingTransformer implements ClassFileTransformer {
         return writer.toByteArray();
     }
 
-    /** Answers whether CUDA has a function of this name, of whatever version. */
-    private boolean isOfCuda(final String name) {
-        return functions.contains(name.replaceFirst("_v\\d$", ""));
+    /** Answers the name that all versions of a function have. */
+    private static String baseOf(final String name) {
+        return name.replaceFirst("^n(?=cu)", "").replaceFirst("_v\\d$", "");
     }
 
-    private static final class Names extends ClassVisitor {
+    /** Finds the functions that call another version of themselves. */
+    private static final class Converters extends ClassVisitor {
 
-        private final Set<String> methods;
+        final Set<String> found = new HashSet<>();
+        private String className = "";
 
-        Names(final Set<String> methods) {
+        Converters() {
             super(Opcodes.ASM9);
-            this.methods = methods;
         }
 
         @Override
-        public @Nullable MethodVisitor visitMethod(
+        public void visit(
+                final int version,
                 final int access,
                 final String name,
-                final String descriptor,
                 final @Nullable String signature,
-                final String @Nullable [] exceptions) {
-            methods.add(name);
-            return null;
-        }
-    }
-
-    private final class Wrapper extends ClassVisitor {
-
-        private final Set<String> methods;
-        private int count;
-
-        Wrapper(final ClassVisitor next, final Set<String> methods) {
-            super(Opcodes.ASM9, next);
-            this.methods = methods;
+                final @Nullable String superName,
+                final String @Nullable [] interfaces) {
+            className = name;
         }
 
         @Override
@@ -154,7 +156,44 @@ final class BindingTransformer implements ClassFileTransformer {
                 final String descriptor,
                 final @Nullable String signature,
                 final String @Nullable [] exceptions) {
-            if ((access & Opcodes.ACC_STATIC) == 0 || !isInnermost(name)) {
+            return new MethodVisitor(api) {
+                @Override
+                public void visitMethodInsn(
+                        final int opcode,
+                        final String owner,
+                        final String called,
+                        final String calledDescriptor,
+                        final boolean isInterface) {
+                    if (owner.equals(className)
+                            && baseOf(called).equals(baseOf(name))
+                            && !(called + calledDescriptor).equals(name + descriptor)) {
+                        found.add(name + descriptor);
+                    }
+                }
+            };
+        }
+    }
+
+    private final class Wrapper extends ClassVisitor {
+
+        private final Set<String> converters;
+        private int count;
+
+        Wrapper(final ClassVisitor next, final Set<String> converters) {
+            super(Opcodes.ASM9, next);
+            this.converters = converters;
+        }
+
+        @Override
+        public MethodVisitor visitMethod(
+                final int access,
+                final String name,
+                final String descriptor,
+                final @Nullable String signature,
+                final String @Nullable [] exceptions) {
+            if ((access & Opcodes.ACC_STATIC) == 0
+                    || !functions.contains(baseOf(name))
+                    || converters.contains(name + descriptor)) {
                 return super.visitMethod(access, name, descriptor, signature, exceptions);
             }
             count++;
@@ -177,10 +216,6 @@ final class BindingTransformer implements ClassFileTransformer {
                     descriptor,
                     signature,
                     exceptions);
-        }
-
-        private boolean isInnermost(final String name) {
-            return isOfCuda(name) ? !methods.contains("n" + name) : name.startsWith("n") && isOfCuda(name.substring(1));
         }
     }
 }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The entry point of {@code -javaagent:outboard-agent.jar} redirects a program's calls of {@code jcuda.runtime.JCuda}
  * and {@code jcuda.driver.JCudaDriver} to {@link OutboardRuntime} and {@link OutboardDriver}, without a change of the
- * program; on JDK 22 and newer it also puts facades into the classes of other bindings: JavaCPP's
+ * program; on JDK 22 and newer it also replaces functions of other bindings' classes: JavaCPP's
  * {@code org.bytedeco.cuda.global.cudart}, TornadoVM's for its CUDA backend, and those that the program names.
  *
  * <pre>
@@ -32,16 +32,16 @@ import org.jspecify.annotations.Nullable;
  * Classes loaded before the agent are changed in place. Classes of JCuda's jar, by their packages, and in packages
  * whose names start with {@code io.outboard.} are left alone; those of samples, tools and libraries in other packages
  * {@code jcuda.}something are not. Calls by reflection, by method handles that are looked up, and by native code stay
- * with JCuda. The other bindings' classes are changed themselves, so all calls of them are redirected, but for those of
- * native code ({@link Bindings}). Calls that aren't redirected must not free memory from the pool, reset devices or end contexts. Memory from the pool can't
- * be shared with another process, either: {@link OutboardRuntime#cudaIpcGetMemHandle} says why.
+ * with JCuda. The other bindings' classes are changed themselves ({@link Bindings}), so only native code's calls of them
+ * stay. Calls that aren't redirected must not free memory from the pool, reset devices or end contexts. Memory from the
+ * pool can't be shared with another process, either: {@link OutboardRuntime#cudaIpcGetMemHandle} says why.
  *
  * <p>The program's own JCuda is used. It has to be on the class path. Where a class sees another JCuda, for example
  * from inside a web archive or a jar of jars, its calls are left as they are, and one line on standard error says so:
  * the class then runs as it would without the agent.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: a search for JCuda's name in each class loaded; nothing
- * later. When memory runs out: as the facades say.
+ * <p>Thread-safety: safe for any number of threads. Cost: a search for JCuda's name in each class loaded; a
+ * function of another binding is linked at its first call. When memory runs out: as the facades say.
  */
 public final class OutboardAgent {
 
@@ -65,6 +65,9 @@ public final class OutboardAgent {
             final RedirectingTransformer transformer = new RedirectingTransformer(redirections(), OutboardAgent::print);
             instrumentation.addTransformer(transformer, true);
             final BindingTransformer bindings = bindings(options.redirect());
+            for (final Class<?> loaded : instrumentation.getAllLoadedClasses()) {
+                bindings.sayThatLoaded(loaded.getName());
+            }
             instrumentation.addTransformer(bindings);
             instrumentation.setNativeMethodPrefix(bindings, Bindings.PREFIX);
             options.redirect().forEach(name -> check(name, bindings));
@@ -98,6 +101,9 @@ public final class OutboardAgent {
 
     /** Checks a binding that the program named; the class is loaded, but not initialised. */
     private static void check(final String name, final BindingTransformer bindings) {
+        if (Bindings.functions().isEmpty()) {
+            throw refused("redirect=" + name + " must be left out on a JDK older than 22");
+        }
         final List<String> misfits;
         try {
             misfits = Bindings.misfits(Class.forName(name, false, ClassLoader.getSystemClassLoader()));
@@ -109,7 +115,7 @@ public final class OutboardAgent {
                     + " and return an int; these aren't so: " + String.join(", ", misfits));
         }
         if (!bindings.functionsByClass().containsKey(name)) {
-            throw refused("redirect=" + name + " must be a class that can be redirected, with a static function that"
+            throw refused("redirect=" + name + " must be a class that the agent can change, with a static function that"
                     + " has the name of one of CUDA's, such as cuMemAlloc");
         }
     }

@@ -63,7 +63,7 @@ class ForeignAgentTest {
                 errors);
         assertEquals(
                 "outboard-agent: redirected 8 functions of uk.ac.manchester.tornado.drivers.cuda.ffm.CUDADriverAPI",
-                outcome.err().get(1));
+                outcome.err().get(0));
         assertEquals(
                 2,
                 outcome.err().stream()

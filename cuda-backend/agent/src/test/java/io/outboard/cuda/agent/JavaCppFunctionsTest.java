@@ -82,7 +82,12 @@ class JavaCppFunctionsTest {
         final byte[] bytes;
         try (InputStream stream = Objects.requireNonNull(cudart.class.getResourceAsStream("cudart.class"))) {
             bytes = Objects.requireNonNull(transformer.transform(
-                    cudart.class.getClassLoader(), name.replace('.', '/'), null, null, stream.readAllBytes()));
+                    cudart.class.getModule(),
+                    cudart.class.getClassLoader(),
+                    name.replace('.', '/'),
+                    null,
+                    null,
+                    stream.readAllBytes()));
         }
         final Class<?> redirected = new ClassLoader(cudart.class.getClassLoader()) {
             Class<?> define() {

@@ -48,13 +48,14 @@ class OwnBindingTest {
         assertEquals(
                 List.of(
                         "codes: 0, binding: 1",
-                        "second free: 1, binding: 1",
-                        "too much: 2, 0, binding: 3",
+                        "free bytes: 32 MiB, binding: 2",
+                        "second free: 1, binding: 2",
+                        "too much: 2, 0, binding: 4",
                         "driver: 1 allocations, 1 frees"),
                 outcome.out(),
                 () -> outcome.err().toString());
         assertTrue(
-                outcome.err().contains("outboard-agent: redirected 2 functions of examples.fake.OwnCuda"),
+                outcome.err().contains("outboard-agent: redirected 4 functions of examples.fake.OwnCuda"),
                 () -> outcome.err().toString());
     }
 
@@ -62,8 +63,18 @@ class OwnBindingTest {
     void shouldLeaveABindingAloneThatIsNotNamed() throws Exception {
         final Outcome outcome = jvm().agent("").run(PROGRAM);
 
-        assertEquals("codes: 0, binding: 21", outcome.out().get(0));
+        assertEquals("codes: 2, binding: 25", outcome.out().get(0));
         assertEquals(List.of(), outcome.err());
+    }
+
+    /** A program sets up its logging in main. */
+    @Test
+    void shouldNotAskForALoggerBeforeTheProgramDoes() throws Exception {
+        final Outcome outcome = jvm().option("-Djava.util.logging.manager=a.Missing")
+                .agent("redirect=" + OwnCuda.class.getName())
+                .run(OddCuda.class.getName());
+
+        assertEquals(new Outcome(0, List.of("main"), List.of()), outcome);
     }
 
     @ParameterizedTest
@@ -73,7 +84,7 @@ class OwnBindingTest {
                 "a.Missing | redirect=a.Missing must be a class on the class path: java.lang.ClassNotFoundException",
                 "examples.fake.OddCuda | redirect=examples.fake.OddCuda must have functions with the parameters of CUDA's,"
                         + " in the same order, and return an int; these aren't so: cuMemAlloc(String,long)int",
-                "examples.fake.OwnProgram | redirect=examples.fake.OwnProgram must be a class that can be redirected,"
+                "examples.fake.OwnProgram | redirect=examples.fake.OwnProgram must be a class that the agent can change,"
                         + " with a static function that has the name of one of CUDA's, such as cuMemAlloc",
             })
     void shouldRefuseAClassThatDoesNotFit(final String name, final String message) throws Exception {

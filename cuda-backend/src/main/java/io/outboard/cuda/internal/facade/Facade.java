@@ -251,11 +251,17 @@ public final class Facade {
     public int beginCapture(final long stream, final IntSupplier original) {
         // The capture is announced before the call, so that no other thread synchronises in between.
         final boolean begun = pools.captures().begin(stream, pools.contextOf(stream));
-        final int code = ask(original);
-        if (begun && code != CudaCalls.SUCCESS) {
-            pools.captures().ended(stream);
+        boolean done = false;
+        try {
+            final int code = ask(original);
+            done = code == CudaCalls.SUCCESS;
+            return result(code);
+        } finally {
+            // A binding may throw.
+            if (begun && !done) {
+                pools.captures().ended(stream);
+            }
         }
-        return result(code);
     }
 
     public int endCapture(final long stream, final IntSupplier original) {

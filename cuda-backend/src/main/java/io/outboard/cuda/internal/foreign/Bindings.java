@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * This class puts a facade into a binding's own class. On JDK 17 to 21, which have no {@code java.lang.foreign}, it
+ * This class replaces functions of a binding's own class by a facade. On JDK 17 to 21, which have no {@code java.lang.foreign}, it
  * knows no functions; on newer JDKs the class of the same name in the jar's {@code META-INF/versions/22} takes its
  * place.
  */
@@ -18,6 +18,11 @@ public final class Bindings {
     /** {@return nothing} */
     public static Set<String> functions() {
         return Set.of();
+    }
+
+    /** {@return false} */
+    public static boolean mayWrite() {
+        return false;
     }
 
     /**

@@ -1,4 +1,4 @@
-/** This package puts facades into the classes of bindings other than JCuda, which the agent changes. */
+/** This package has what replaces functions of bindings other than JCuda, whose classes the agent changes. */
 @NullMarked
 package io.outboard.cuda.internal.foreign;
 

@@ -12,13 +12,14 @@ import java.lang.invoke.MethodHandles.Lookup;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 
 /**
- * This class puts a facade into a binding's own class, whatever the binding is: its functions have the names and the
+ * This class replaces functions of a binding's own class by a facade, whatever the binding is: its functions have the names and the
  * parameters of CUDA's, and are known by them ({@link CudaFunction}). The agent gives each such function of the class
  * another name, and one with the old name whose body is a call that {@link #link} links. So all callers are served:
  * other libraries, reflection, and threads that free what was forgotten. Functions of JCuda are redirected in another
@@ -31,16 +32,35 @@ public final class Bindings {
     /** What the agent puts before the old name of a function. */
     public static final String PREFIX = "outboard$";
 
-    private static final ContextPools POOLS = ContextPools.ofProcess(OutboardOptions::ofProperties);
-    private static final Binding CODES = new Binding() {};
-    private static final Facade RUNTIME = Facade.ofRuntime(POOLS, CODES);
-    private static final Facade DRIVER = Facade.ofDriver(POOLS, CODES);
+    /**
+     * The facades are made when a binding's function is first called: their classes ask for loggers, which a program sets
+     * up first.
+     */
+    private static final class Facades {
+
+        private static final ContextPools POOLS = ContextPools.ofProcess(OutboardOptions::ofProperties);
+        private static final Binding CODES = new Binding() {};
+        static final Facade RUNTIME = Facade.ofRuntime(POOLS, CODES);
+        static final Facade DRIVER = Facade.ofDriver(POOLS, CODES);
+
+        private Facades() {}
+    }
 
     private Bindings() {}
 
     /** {@return the names of CUDA's functions that a facade stands for, without versions} */
     public static Set<String> functions() {
         return CudaFunction.names();
+    }
+
+    /** {@return whether native memory may be written, where bindings have places for results} */
+    public static boolean mayWrite() {
+        try {
+            NativeMemory.initialize();
+            return true;
+        } catch (final LinkageError | IllegalCallerException e) {
+            return false;
+        }
     }
 
     /**
@@ -60,6 +80,7 @@ public final class Bindings {
                 misfits.add(name.substring(PREFIX.length()) + type);
             }
         }
+        Collections.sort(misfits);
         return misfits;
     }
 
@@ -88,18 +109,26 @@ public final class Bindings {
         if (function == null || type.returnType() != int.class) {
             return Optional.empty();
         }
-        final List<Place<Object>> places = placesOf(function.parameters(), type);
-        return places.size() < function.parameters().length()
+        final boolean isOpen = function.parameters().endsWith("*");
+        final String kinds = isOpen
+                ? function.parameters().substring(0, function.parameters().length() - 1)
+                : function.parameters();
+        if (isOpen ? type.parameterCount() < kinds.length() : type.parameterCount() != kinds.length()) {
+            return Optional.empty();
+        }
+        final List<Place<Object>> places = placesOf(kinds, type);
+        return places.size() < kinds.length()
                 ? Optional.empty()
-                : Optional.of(original -> function.adapt(function.ofRuntime() ? RUNTIME : DRIVER, places, original));
+                : Optional.of(original ->
+                        function.adapt(function.ofRuntime() ? Facades.RUNTIME : Facades.DRIVER, places, original));
     }
 
     /** Answers how parameters are read and written, up to the first whose type has no place. */
-    private static List<Place<Object>> placesOf(final String parameters, final MethodType type)
+    private static List<Place<Object>> placesOf(final String kinds, final MethodType type)
             throws ReflectiveOperationException {
         final List<Place<Object>> places = new ArrayList<>();
-        for (int i = 0; i < Math.min(parameters.length(), type.parameterCount()); i++) {
-            final Place<Object> place = Places.of(parameters.charAt(i), type.parameterType(i));
+        for (int i = 0; i < kinds.length(); i++) {
+            final Place<Object> place = Places.of(kinds.charAt(i), type.parameterType(i));
             if (place == null) {
                 break;
             }

@@ -12,13 +12,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A function of CUDA that a facade stands for, with what its first parameters are: {@code r} a place into which the
- * function writes 8 bytes, {@code v} a number, an address or a handle, {@code -} something that isn't looked at. The
- * order of the parameters is that of CUDA's own headers, which all bindings have. What follows these parameters, such as
- * those that later versions of a function have more, isn't looked at, either.
+ * A function of CUDA that a facade stands for, with what its parameters are: {@code r} a place into which the function
+ * writes 8 bytes, {@code v} a number, an address or a handle, {@code -} something that isn't looked at, and {@code *} at
+ * the end whatever the versions of the function have more. The order of the parameters is that of CUDA's own headers,
+ * which all bindings have.
  *
  * @param ofRuntime whether the function is the runtime's, and not the driver's
- * @param parameters its first parameters
+ * @param parameters their kinds
  * @param adapter how a facade is put in the place of a binding's function
  */
 record CudaFunction(boolean ofRuntime, String parameters, Adapter adapter) {
@@ -119,7 +119,7 @@ record CudaFunction(boolean ofRuntime, String parameters, Adapter adapter) {
                 "cuStreamDestroy");
         add(
                 all,
-                "v",
+                "v*",
                 (facade, call) -> facade.beginCapture(call.get(0), call),
                 "cudaStreamBeginCapture",
                 "cuStreamBeginCapture",
@@ -127,7 +127,7 @@ record CudaFunction(boolean ofRuntime, String parameters, Adapter adapter) {
                 "cuStreamBeginCaptureToGraph");
         add(
                 all,
-                "v",
+                "v-",
                 (facade, call) -> facade.endCapture(call.get(0), call),
                 "cudaStreamEndCapture",
                 "cuStreamEndCapture");
@@ -138,7 +138,7 @@ record CudaFunction(boolean ofRuntime, String parameters, Adapter adapter) {
     private static void addContexts(final Map<String, CudaFunction> all) {
         add(
                 all,
-                "",
+                "-",
                 (facade, call) -> facade.choose(call),
                 "cudaSetDevice",
                 "cudaGLSetGLDevice",
@@ -148,7 +148,7 @@ record CudaFunction(boolean ofRuntime, String parameters, Adapter adapter) {
         add(all, "", (facade, call) -> facade.resetDevice(call), "cudaDeviceReset", "cudaThreadExit");
         add(
                 all,
-                "v",
+                "v-",
                 (facade, call) -> facade.changeViewOfDevice(true, (int) call.get(0), call),
                 "cudaDeviceEnablePeerAccess");
         add(
@@ -156,15 +156,11 @@ record CudaFunction(boolean ofRuntime, String parameters, Adapter adapter) {
                 "v",
                 (facade, call) -> facade.changeViewOfDevice(false, (int) call.get(0), call),
                 "cudaDeviceDisablePeerAccess");
-        add(all, "v", (facade, call) -> facade.changeView(true, call.get(0), call), "cuCtxEnablePeerAccess");
+        add(all, "v-", (facade, call) -> facade.changeView(true, call.get(0), call), "cuCtxEnablePeerAccess");
         add(all, "v", (facade, call) -> facade.changeView(false, call.get(0), call), "cuCtxDisablePeerAccess");
-        add(
-                all,
-                "r",
-                (facade, call) -> facade.make(() -> RESULT.get(call), call),
-                "cuCtxCreate",
-                "cuGLCtxCreate",
-                "cuDevicePrimaryCtxRetain");
+        final Action make = (facade, call) -> facade.make(() -> RESULT.get(call), call);
+        add(all, "r*", make, "cuCtxCreate", "cuGLCtxCreate");
+        add(all, "r-", make, "cuDevicePrimaryCtxRetain");
         add(all, "v", (facade, call) -> facade.end(call.get(0), true, call), "cuCtxDestroy");
         add(all, "v", (facade, call) -> facade.end(call.get(0), false, call), "cuCtxDetach");
         add(all, "v", (facade, call) -> facade.endPrimary((int) call.get(0), false, call), "cuDevicePrimaryCtxRelease");

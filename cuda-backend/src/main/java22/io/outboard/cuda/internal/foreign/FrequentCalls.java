@@ -3,6 +3,7 @@ package io.outboard.cuda.internal.foreign;
 import io.outboard.cuda.internal.facade.Binding.Place;
 import io.outboard.cuda.internal.facade.Facade;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.List;
 import java.util.function.LongToIntFunction;
@@ -15,7 +16,9 @@ final class FrequentCalls {
 
     /** Adapts a function of a pointer and a size. */
     static MethodHandle allocation(final Facade facade, final List<Place<Object>> places, final MethodHandle original) {
-        final MethodHandle call = original.asType(MethodType.methodType(int.class, Object.class, long.class));
+        // Explicitly, since a program's own binding may take an int.
+        final MethodHandle call = MethodHandles.explicitCastArguments(
+                original, MethodType.methodType(int.class, Object.class, long.class));
         final Place<Object> place = places.get(0);
         final Facade.Allocation<Object> byBinding = (pointer, sizeBytes) -> {
             try {

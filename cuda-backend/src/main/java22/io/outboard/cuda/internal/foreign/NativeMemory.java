@@ -12,6 +12,11 @@ final class NativeMemory {
 
     private NativeMemory() {}
 
+    /** Throws a {@link LinkageError} if native access is forbidden. */
+    static void initialize() {
+        // The call of any static method runs the class's initialiser, which asks for all memory.
+    }
+
     static long get(final long address) {
         return ALL.get(JAVA_LONG_UNALIGNED, address);
     }

@@ -10,6 +10,7 @@ import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.LongBuffer;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,11 +18,15 @@ import org.jspecify.annotations.Nullable;
  * an array, a buffer, a memory segment, or a pointer of JavaCPP. No class of a binding is needed to compile this class.
  *
  * <p>JavaCPP adds a pointer's position to its address, in elements of the parameter's type, and takes it off again from
- * an address that it sets. Of a buffer it takes element 0, whatever the position.
+ * an address that it sets. Of a buffer it takes the element at the position.
  */
 final class Places {
 
     private static final String JAVACPP = "org.bytedeco.javacpp.";
+
+    /** Pointers to 8 bytes into which CUDA writes a pointer or a number. */
+    private static final Set<String> SLOTS =
+            Set.of(JAVACPP + "PointerPointer", JAVACPP + "LongPointer", JAVACPP + "SizeTPointer");
 
     private Places() {}
 
@@ -63,9 +68,11 @@ final class Places {
             return null;
         }
         final JavaCppAddress address = JavaCppAddress.of(pointer, type);
-        final boolean isSlot = type != pointer && type.getName().startsWith(JAVACPP);
-        // A pointer to pointers or to numbers has a slot in native memory; any other is the result itself.
-        return isSlot ? new Slot(address) : address;
+        if (SLOTS.contains(type.getName())) {
+            return new Slot(address);
+        }
+        // Any other pointer is the result itself, unless it is to numbers of which CUDA writes none.
+        return type == pointer || !type.getName().startsWith(JAVACPP) ? address : null;
     }
 
     private static @Nullable Class<?> javaCppPointer(final Class<?> type) {
@@ -131,17 +138,20 @@ final class Places {
 
         @Override
         public boolean takes(final Object object) {
-            return object instanceof final LongBuffer buffer && !buffer.isReadOnly() && buffer.limit() > 0;
+            return object instanceof final LongBuffer buffer && !buffer.isReadOnly() && buffer.hasRemaining();
         }
 
         @Override
         public long get(final @Nullable Object object) {
-            return object instanceof final LongBuffer buffer && takes(object) ? inOrder(buffer, buffer.get(0)) : 0;
+            return object instanceof final LongBuffer buffer && takes(object)
+                    ? inOrder(buffer, buffer.get(buffer.position()))
+                    : 0;
         }
 
         @Override
         public void set(final Object object, final long value) {
-            ((LongBuffer) object).put(0, inOrder((LongBuffer) object, value));
+            final LongBuffer buffer = (LongBuffer) object;
+            buffer.put(buffer.position(), inOrder(buffer, value));
         }
 
         /** The functions write in the order of the machine. */
