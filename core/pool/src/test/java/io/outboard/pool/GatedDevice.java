@@ -18,6 +18,7 @@ class GatedDevice implements DeviceWork {
     private final Condition changed = lock.newCondition();
     private final Set<Long> out = new HashSet<>();
     private final Set<Thread> askedBy = new HashSet<>();
+    private final Set<Long> awaited = new HashSet<>();
     private long marks;
     private long finished;
     private boolean capturing;
@@ -126,10 +127,25 @@ class GatedDevice implements DeviceWork {
         try {
             check(mark);
             askedBy.add(Thread.currentThread());
+            awaited.add(mark);
+            changed.signalAll();
             while (mark >= finished && !capturing && failure == null) {
                 changed.awaitUninterruptibly();
             }
             fail();
+        } finally {
+            awaited.remove(mark);
+            lock.unlock();
+        }
+    }
+
+    /** Waits until a thread waits for a mark whose work hasn't ended. */
+    void awaitWaiter() {
+        lock.lock();
+        try {
+            while (awaited.stream().noneMatch(mark -> mark >= finished)) {
+                changed.awaitUninterruptibly();
+            }
         } finally {
             lock.unlock();
         }

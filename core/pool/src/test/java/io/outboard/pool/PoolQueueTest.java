@@ -74,6 +74,8 @@ class PoolQueueTest {
         }
 
         for (int i = 0; i < 4; i++) {
+            // A request that was woken may not have made its mark yet.
+            device.awaitWaiter();
             // The block of the next request is freed after all marks that are finished now.
             final long marks = device.marks();
             pool.free(blocks[i + 1]);
