@@ -65,18 +65,31 @@ final class DeviceOpener {
                 context);
     }
 
-    /** Finds the context; the thread's current device stays as it was. */
+    /** Finds the context; the thread's current device, and its context, stay as they were. */
     private static long contextOf(final CudaCalls calls, final int device, final long[] totalBytes) {
         final int[] previous = new int[1];
         check(calls, "cudaGetDevice", calls.currentDevice(previous));
         if (previous[0] == device) {
             return currentContext(calls, totalBytes);
         }
-        check(calls, "cudaSetDevice", calls.setDevice(device));
+        // A context that the program made would be replaced by a primary one, so it is kept below.
+        final long[] ofProgram = new long[1];
+        CudaFailures.check("cuCtxGetCurrent", calls.currentContext(ofProgram));
+        if (ofProgram[0] != 0) {
+            CudaFailures.check("cuCtxPushCurrent", calls.pushContext(ofProgram[0]));
+        }
         try {
+            check(calls, "cudaSetDevice", calls.setDevice(device));
             return currentContext(calls, totalBytes);
         } finally {
-            check(calls, "cudaSetDevice", calls.setDevice(previous[0]));
+            if (ofProgram[0] != 0) {
+                CudaFailures.check("cuCtxPopCurrent", calls.popContext());
+            }
+            final int[] now = new int[1];
+            check(calls, "cudaGetDevice", calls.currentDevice(now));
+            if (now[0] != previous[0]) {
+                check(calls, "cudaSetDevice", calls.setDevice(previous[0]));
+            }
         }
     }
 

@@ -47,6 +47,20 @@ class CudaMemorySourceTest extends CudaMemorySourceContract {
         assertAll(() -> assertEquals(0, cuda.usedBytes(1)), () -> assertEquals(0, cuda.current()));
     }
 
+    /** A primary context of the first device used to take the place of the program's own. */
+    @Test
+    void shouldLeaveTheProgramsOwnContextAsFound() {
+        final long ofProgram = 0xD100;
+        cuda.pushContext(ofProgram);
+
+        try (CudaMemorySource second = CudaMemorySource.open(cuda, 1)) {
+            final long[] now = new long[1];
+            cuda.currentContext(now);
+            assertEquals(ofProgram, now[0]);
+            assertEquals(1, second.device().ordinal());
+        }
+    }
+
     @Test
     void shouldLeaveTheCurrentDeviceAsFoundWhenItRunsOut() {
         try (CudaMemorySource second = CudaMemorySource.open(cuda, 1)) {

@@ -136,7 +136,7 @@ public class FakeCuda implements CudaCalls {
         final int code = enter("cudaSetDevice", device < devices ? SUCCESS : cudaError.cudaErrorInvalidDevice);
         if (code == SUCCESS) {
             current.set(device);
-            contexts.get().clear();
+            contexts.get().poll();
             contexts.get().push(CONTEXT + device);
             retainPrimary(device);
         }
