@@ -19,11 +19,11 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 
 /**
- * This class replaces functions of a binding's own class by a facade, whatever the binding is: its functions have the names and the
- * parameters of CUDA's, and are known by them ({@link CudaFunction}). The agent gives each such function of the class
- * another name, and one with the old name whose body is a call that {@link #link} links. So all callers are served:
- * other libraries, reflection, and threads that free what was forgotten. Functions of JCuda are redirected in another
- * way, since the facades for JCuda are called by programs, too.
+ * This class replaces functions of a binding's own class by a facade, whatever the binding is: its functions have the
+ * names and the parameters of CUDA's, and are known by them ({@link CudaFunction}). The agent renames each such function,
+ * and adds one with the old name, whose body {@link #link} links to the facade. So all callers are served: other
+ * libraries, reflection, and threads that free what was forgotten. Functions of JCuda are redirected in another way,
+ * since programs call the facades for JCuda, too.
  *
  * <p>An allocation or a free makes no garbage once it is compiled. Safe for any number of threads.
  */

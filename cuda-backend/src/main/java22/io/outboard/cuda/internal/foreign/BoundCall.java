@@ -54,8 +54,8 @@ final class BoundCall implements IntSupplier {
         }
     }
 
-    /** The place to which a parameter points, where the function writes a result of 8 bytes. */
-    record Result(int parameter) implements Place<BoundCall> {
+    /** A parameter: a number, or a place of 8 bytes into which the function writes its result. */
+    record Parameter(int parameter) implements Place<BoundCall> {
 
         @Override
         public boolean takes(final BoundCall call) {

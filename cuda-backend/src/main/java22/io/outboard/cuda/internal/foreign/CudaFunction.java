@@ -3,7 +3,7 @@ package io.outboard.cuda.internal.foreign;
 import io.outboard.cuda.internal.facade.Binding.Place;
 import io.outboard.cuda.internal.facade.Facade;
 import io.outboard.cuda.internal.foreign.BoundCall.Member;
-import io.outboard.cuda.internal.foreign.BoundCall.Result;
+import io.outboard.cuda.internal.foreign.BoundCall.Parameter;
 import java.lang.invoke.MethodHandle;
 import java.util.HashMap;
 import java.util.List;
@@ -33,8 +33,8 @@ record CudaFunction(boolean ofRuntime, String parameters, Adapter adapter) {
         int call(Facade facade, BoundCall call);
     }
 
-    private static final Result RESULT = new Result(0);
-    private static final Result SECOND_RESULT = new Result(1);
+    private static final Parameter FIRST = new Parameter(0);
+    private static final Parameter SECOND = new Parameter(1);
 
     // The structures cudaPitchedPtr, four numbers of 8 bytes: pointer, pitch, width, height; and cudaExtent, three:
     // width, height, depth.
@@ -69,46 +69,45 @@ record CudaFunction(boolean ofRuntime, String parameters, Adapter adapter) {
                 all,
                 "rvv",
                 (facade, call) -> facade.allocateAsync(
-                        call, RESULT, call.get(1), call, call.get(2), (pointer, bytes, stream) -> stream.getAsInt()),
+                        call, FIRST, call.get(1), call, call.get(2), (pointer, bytes, stream) -> stream.getAsInt()),
                 "cudaMallocAsync",
                 "cuMemAllocAsync");
         add(
                 all,
                 "vv",
-                (facade, call) -> facade.freeAsync(
-                        call, new Result(0), call, call.get(1), (pointer, stream) -> stream.getAsInt()),
+                (facade, call) ->
+                        facade.freeAsync(call, FIRST, call, call.get(1), (pointer, stream) -> stream.getAsInt()),
                 "cudaFreeAsync",
                 "cuMemFreeAsync");
         add(
                 all,
                 "rrvv",
-                (facade, call) ->
-                        facade.allocateRows(call, RESULT, call, SECOND_RESULT, call.get(2), call.get(3), call),
+                (facade, call) -> facade.allocateRows(call, FIRST, call, SECOND, call.get(2), call.get(3), call),
                 "cudaMallocPitch");
         add(
                 all,
                 "rrvvv",
                 (facade, call) -> facade.allocateRows(
                         call,
-                        RESULT,
+                        FIRST,
                         // The driver refuses other sizes of elements.
                         Set.of(4L, 8L, 16L).contains(call.get(4)) ? call : null,
-                        SECOND_RESULT,
+                        SECOND,
                         call.get(2),
                         call.get(3),
                         call),
                 "cuMemAllocPitch");
         add(all, "vv", CudaFunction::allocateSlices, "cudaMalloc3D");
-        add(all, "rr", (facade, call) -> facade.memoryInfo(call, RESULT, call), "cudaMemGetInfo", "cuMemGetInfo");
+        add(all, "rr", (facade, call) -> facade.memoryInfo(call, FIRST, call), "cudaMemGetInfo", "cuMemGetInfo");
         add(
                 all,
                 "rrv",
-                (facade, call) -> facade.addressRange(call, RESULT, call, SECOND_RESULT, call.get(2), call),
+                (facade, call) -> facade.addressRange(call, FIRST, call, SECOND, call.get(2), call),
                 "cuMemGetAddressRange");
         add(
                 all,
                 "-v",
-                (facade, call) -> facade.shareMemory(call, call, new Result(1), call),
+                (facade, call) -> facade.shareMemory(call, call, SECOND, call),
                 "cudaIpcGetMemHandle",
                 "cuIpcGetMemHandle");
         add(
@@ -158,7 +157,7 @@ record CudaFunction(boolean ofRuntime, String parameters, Adapter adapter) {
                 "cudaDeviceDisablePeerAccess");
         add(all, "v-", (facade, call) -> facade.changeView(true, call.get(0), call), "cuCtxEnablePeerAccess");
         add(all, "v", (facade, call) -> facade.changeView(false, call.get(0), call), "cuCtxDisablePeerAccess");
-        final Action make = (facade, call) -> facade.make(() -> RESULT.get(call), call);
+        final Action make = (facade, call) -> facade.make(() -> FIRST.get(call), call);
         add(all, "r*", make, "cuCtxCreate", "cuGLCtxCreate");
         add(all, "r-", make, "cuDevicePrimaryCtxRetain");
         add(all, "v", (facade, call) -> facade.end(call.get(0), true, call), "cuCtxDestroy");
