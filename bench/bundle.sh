@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes bench/target/bundle: all that runs Outboard on an x86-64 Linux machine with an NVIDIA driver and nothing else.
 # In it: a Java runtime of the few modules needed, the jars, JCuda's native libraries, the agent, the tests of the modules that
-# know a GPU, with example programs for the agent, and run.sh. At most 50 MB, so that it is easily carried to where the GPU is.
+# know a GPU, with example programs for the agent, and run.sh. At most 55 MB, so that it is easily carried to where the GPU is.
 # nvcc 13 compiles the kernels of benchmarks and tests here. Without it the bundle has those that were made before; where there
 # are none, the command kernels says so, and tests that launch kernels are skipped.
 #
@@ -13,7 +13,7 @@
 # MAVEN_ARGS: further options for the build, such as --offline.
 set -eu
 
-LIMIT_BYTES=50000000
+LIMIT_BYTES=55000000
 # For JCuda (logging), the measurements (management, jfr) and HdrHistogram, Agrona and the console (unsupported); what
 # our own jars use beyond these is added below.
 MODULES=java.base,java.logging,java.management,jdk.jfr,jdk.management,jdk.unsupported
@@ -74,7 +74,7 @@ is_built() {
         [ -z "$(find cuda-backend/target/ptx cuda-backend/kernels/target/ptx bench/kernels/target/ptx -newer "$stamp" 2>/dev/null | head -n 1)" ]
 }
 if ! is_built; then
-    rm -rf "$stamp" "$target/lib" "$target/test-console"
+    rm -rf "$stamp" "$target/lib" "$target/test-console" cuda-backend/agent/target/bindings
     JAVA_HOME=$jdk ./mvnw -q -B -DskipTests -Pbundle,kernels -pl bench,cuda-backend/agent -am package \
         >"$target/bundle-build.log" 2>&1 || fail "the build failed, see $target/bundle-build.log"
     printf '%s\n' "$state" >"$stamp"
@@ -82,7 +82,7 @@ fi
 
 # 3. Jars, native libraries, tests.
 rm -rf "$bundle"
-mkdir -p "$bundle/lib" "$bundle/native" "$bundle/tests"
+mkdir -p "$bundle/lib" "$bundle/native" "$bundle/tests" "$bundle/test-lib"
 natives=
 for jar in "$target"/outboard-bench-*.jar "$target"/lib/*.jar; do
     case $jar in
@@ -98,7 +98,12 @@ cp cuda-backend/agent/target/outboard-agent.jar "$bundle/" ||
 # All but the compiler for PTX, which is 24 MB and not used.
 (cd "$bundle/native" && "$jdk/bin/jar" xf "$natives" lib && rm -f lib/*JNvPTXCompiler* && mv lib/* . && rmdir lib) ||
     fail "JCuda's native libraries can't be unpacked from $natives"
-cp "$target"/test-console/junit-platform-console-standalone-*.jar "$bundle/test-console.jar"
+cp "$target"/test-console/*.jar cuda-backend/agent/target/bindings/*.jar "$bundle/test-lib/" ||
+    fail "cuda-backend/agent/target must have the bindings; delete $stamp and try again"
+# JavaCPP's natives are 30 MB for all of CUDA's libraries, of which the runtime and the driver are used.
+natives=$(echo "$bundle"/test-lib/cuda-*-linux-x86_64.jar)
+(cd "$bundle/test-lib" && "$jdk/bin/jar" xf "${natives##*/}" org/bytedeco/cuda/linux-x86_64/libjnicudart.so &&
+    "$jdk/bin/jar" cfM "${natives##*/}" org && rm -r org) || fail "JavaCPP's native library can't be taken from $natives"
 find cuda-backend bench -type d -name test-classes -path '*/target/test-classes' ! -path "$bundle/*" | while read -r classes; do
     module=${classes%/target/test-classes}
     cp -R "$classes" "$bundle/tests/$(printf '%s' "$module" | tr / -)"

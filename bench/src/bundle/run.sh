@@ -67,7 +67,8 @@ trap 'exit 130' INT TERM
 # A pipe keeps only the last command's exit code, so the first one's goes through a file.
 {
     code=0
-    (exec_java -ea "-Doutboard.agent.jar=$here/outboard-agent.jar" -cp "$here/test-console.jar:$here/lib/*:$roots" \
+    (exec_java -ea "-Doutboard.agent.jar=$here/outboard-agent.jar" -Doutboard.test.jar=true \
+        -cp "$here/test-lib/*:$here/lib/*:$roots" \
         org.junit.platform.console.ConsoleLauncher execute --disable-banner --disable-ansi-colors \
         --details=tree --details-theme=ascii --include-tag=gpu --scan-classpath="$roots" "$@") 2>&1 || code=$?
     printf '%s\n' "$code" >"$log.code"

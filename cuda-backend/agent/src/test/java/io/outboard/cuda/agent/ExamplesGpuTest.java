@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import examples.Alternate;
 import examples.BufferLoop;
 import examples.Churn;
+import examples.JavaCppBuffers;
 import examples.KernelsInFlight;
 import examples.LaunchesBeside;
 import examples.ManyThreads;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import jcuda.Pointer;
+import org.bytedeco.cuda.global.cudart;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -42,6 +44,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ExamplesGpuTest {
 
     private static final String NATIVE_LIBRARY = "/lib/libJCudaRuntime-12.6.0-linux-x86_64.so";
+
+    private static final String JAVACPP = JavaCppBuffers.class.getName();
+    private static final String JAVACPP_LOADER = "/org/bytedeco/javacpp/linux-x86_64/libjnijavacpp.so";
+    private static final String JAVACPP_LIBRARY = "/org/bytedeco/cuda/linux-x86_64/libjnicudart.so";
+
+    /** On a quiet machine, time in calls should be less than a thirtieth. */
+    private static final double LEAST_GAIN = 10;
 
     private static final int RUNS = 5;
     private static final long RECORD_BYTES = 32;
@@ -78,6 +87,30 @@ class ExamplesGpuTest {
     @Test
     void shouldPrintTheSameOfAProgramThatCallsTheDriverWithoutJCuda() throws Exception {
         assertPrintsTheSame("examples.ForeignBuffers");
+    }
+
+    /** The natives of JavaCPP are in the bundle, and need the runtime of CUDA 13. */
+    @EnabledForJreRange(min = JRE.JAVA_22)
+    @Test
+    void shouldPrintTheSameOfAProgramThatCallsByJavaCpp(final TestReporter reporter) throws Exception {
+        Assumptions.assumeTrue(getClass().getResource(JAVACPP_LIBRARY) != null, "skipped, needs JavaCPP's natives");
+        Assumptions.assumeFalse(
+                String.join("\n", jvm().run(JAVACPP, "1").err()).contains("UnsatisfiedLinkError"),
+                "skipped, needs the runtime of CUDA 13");
+
+        assertPrintsTheSame(JAVACPP);
+
+        final double without = millisOf(jvm().run(JAVACPP));
+        final double with = millisOf(jvm().agent("").run(JAVACPP));
+        reporter.publishEntry("ms in calls, without and with the agent", without + ", " + with);
+        assertTrue(with < without / LEAST_GAIN, () -> without + " ms without, " + with + " with the agent");
+    }
+
+    private static double millisOf(final Outcome outcome) {
+        final String err = String.join("\n", outcome.err());
+        final Matcher calls = Pattern.compile("calls: \\d+, ([0-9.]+) ms").matcher(err);
+        assertTrue(calls.find(), err);
+        return Double.parseDouble(calls.group(1));
     }
 
     private void assertPrintsTheSame(final String program) throws Exception {
@@ -193,6 +226,14 @@ class ExamplesGpuTest {
         if (ExamplesGpuTest.class.getResource(NATIVE_LIBRARY) != null) {
             classPath.add(Jvm.homeOf(NATIVE_LIBRARY));
         }
-        return new Jvm(folder).classPath(classPath);
+        if (ExamplesGpuTest.class.getResource(JAVACPP_LIBRARY) != null) {
+            classPath.addAll(List.of(
+                    Jvm.homeOf(cudart.class),
+                    Jvm.homeOf(org.bytedeco.javacpp.Pointer.class),
+                    Jvm.homeOf(JAVACPP_LOADER),
+                    Jvm.homeOf(JAVACPP_LIBRARY)));
+        }
+        // JavaCPP unpacks its library there.
+        return new Jvm(folder).classPath(classPath).option("-Dorg.bytedeco.javacpp.cachedir=" + folder);
     }
 }
