@@ -13,17 +13,13 @@ import io.outboard.core.StrategyProvider;
 import io.outboard.cuda.agent.Jvm.Outcome;
 import java.io.FileOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.jar.Attributes;
 import java.util.jar.JarFile;
-import java.util.jar.JarOutputStream;
-import java.util.jar.Manifest;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import jcuda.Pointer;
@@ -167,8 +163,7 @@ class AgentJarTest {
 
     @Test
     void shouldRedirectAClassThatWasLoadedBefore() throws Exception {
-        final Outcome outcome =
-                jvm().option(other(EarlyAgent.class, PROGRAM)).agent("").run(PROGRAM);
+        final Outcome outcome = jvm().agent(EarlyAgent.class, PROGRAM).agent("").run(PROGRAM);
 
         assertEquals(new Outcome(0, WITH, List.of()), outcome);
     }
@@ -176,10 +171,8 @@ class AgentJarTest {
     /** The other agent's own classes must be changed, too, though they were loaded before it could add fields. */
     @Test
     void shouldStartAfterAnAgentThatAddsFieldsToAllClasses() throws Exception {
-        final Outcome outcome = jvm(ClassWriter.class)
-                .option(other(FieldAgent.class, ""))
-                .agent("")
-                .run(PROGRAM);
+        final Outcome outcome =
+                jvm(ClassWriter.class).agent(FieldAgent.class, "").agent("").run(PROGRAM);
 
         assertEquals(new Outcome(0, WITH, outcome.err()), outcome);
         assertEquals(1, outcome.err().size(), () -> String.join("\n", outcome.err()));
@@ -191,8 +184,8 @@ class AgentJarTest {
     @Test
     void shouldChangeLoadedClassesBesideOneThatCannotBe() throws Exception {
         final Outcome outcome = jvm(ClassWriter.class)
-                .option(other(EarlyAgent.class, PROGRAM))
-                .option(other(FieldAgent.class, FieldAgent.class.getName()))
+                .agent(EarlyAgent.class, PROGRAM)
+                .agent(FieldAgent.class, FieldAgent.class.getName())
                 .agent("report")
                 .run(PROGRAM);
 
@@ -210,8 +203,8 @@ class AgentJarTest {
     @Test
     void shouldSayWhichLoadedClassCannotBeChanged() throws Exception {
         final Outcome outcome = jvm(ClassWriter.class)
-                .option(other(EarlyAgent.class, PROGRAM))
-                .option(other(FieldAgent.class, PROGRAM))
+                .agent(EarlyAgent.class, PROGRAM)
+                .agent(FieldAgent.class, PROGRAM)
                 .agent("report")
                 .run(PROGRAM);
 
@@ -223,20 +216,6 @@ class AgentJarTest {
         assertEquals(
                 "outboard-agent: redirected 0 calls of CUDA in 0 classes",
                 outcome.err().get(1));
-    }
-
-    /** Returns the option for an agent of the class path. */
-    private String other(final Class<?> agent, final String argument) throws IOException {
-        final Path file = folder.resolve(agent.getSimpleName() + ".jar");
-        final Manifest manifest = new Manifest();
-        manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
-        manifest.getMainAttributes().putValue("Premain-Class", agent.getName());
-        manifest.getMainAttributes().putValue("Can-Retransform-Classes", "true");
-        try (OutputStream stream = Files.newOutputStream(file);
-                JarOutputStream jar = new JarOutputStream(stream, manifest)) {
-            jar.finish();
-        }
-        return "-javaagent:" + file + "=" + argument;
     }
 
     @ParameterizedTest

@@ -2,6 +2,7 @@ package io.outboard.cuda.agent;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.JarURLConnection;
 import java.net.URISyntaxException;
 import java.net.URL;
@@ -11,7 +12,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 
 /** The class describes a Java virtual machine, and starts one for each run. */
@@ -32,6 +37,7 @@ final class Jvm {
             NATIVE_ACCESS,
             "-Djava.library.path=" + System.getProperty("java.library.path", "")));
     private final Path folder;
+    private @Nullable Path libraries;
 
     /**
      * Describes a virtual machine.
@@ -59,6 +65,26 @@ final class Jvm {
     /** Adds the agent, with its options or none. */
     Jvm agent(final String agentOptions) {
         return option("-javaagent:" + agentJar() + (agentOptions.isEmpty() ? "" : "=" + agentOptions));
+    }
+
+    /** Adds another agent, a class of the class path. */
+    Jvm agent(final Class<?> agent, final String argument) throws IOException {
+        final Path file = folder.resolve(agent.getSimpleName() + ".jar");
+        final Manifest manifest = new Manifest();
+        manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        manifest.getMainAttributes().putValue("Premain-Class", agent.getName());
+        manifest.getMainAttributes().putValue("Can-Retransform-Classes", "true");
+        try (OutputStream stream = Files.newOutputStream(file);
+                JarOutputStream jar = new JarOutputStream(stream, manifest)) {
+            jar.finish();
+        }
+        return option("-javaagent:" + file + "=" + argument);
+    }
+
+    /** Lets native libraries be found in a folder first. */
+    Jvm libraries(final Path first) {
+        libraries = first;
+        return this;
     }
 
     Outcome run(final String main, final String... arguments) throws IOException, InterruptedException {
@@ -96,6 +122,10 @@ final class Jvm {
                 .redirectError(folder.resolve("err.txt").toFile());
         // Each of these variables makes the virtual machine print a line of its own on standard error.
         builder.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"));
+        if (libraries != null) {
+            builder.environment()
+                    .merge("LD_LIBRARY_PATH", libraries.toString(), (old, added) -> added + File.pathSeparator + old);
+        }
         return new Running(builder.start());
     }
 
