@@ -103,7 +103,7 @@ public final class Bindings {
     }
 
     /** Answers what adapts a binding's function to its facade; nothing if no facade stands for it. */
-    private static Optional<UnaryOperator<MethodHandle>> adapter(final String name, final MethodType type)
+    static Optional<UnaryOperator<MethodHandle>> adapter(final String name, final MethodType type)
             throws ReflectiveOperationException {
         final CudaFunction function = CudaFunction.named(name);
         if (function == null || type.returnType() != int.class) {
@@ -119,8 +119,8 @@ public final class Bindings {
         final List<Place<Object>> places = placesOf(kinds, type);
         return places.size() < kinds.length()
                 ? Optional.empty()
-                : Optional.of(original ->
-                        function.adapt(function.ofRuntime() ? Facades.RUNTIME : Facades.DRIVER, places, original));
+                : Optional.of(original -> function.adapt(
+                        function.ofRuntime() ? () -> Facades.RUNTIME : () -> Facades.DRIVER, places, original));
     }
 
     /** Answers how parameters are read and written, up to the first whose type has no place. */

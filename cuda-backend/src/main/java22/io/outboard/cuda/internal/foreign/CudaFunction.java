@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +26,7 @@ record CudaFunction(boolean ofRuntime, String parameters, Adapter adapter) {
 
     /** Makes what stands for a binding's function, but for conversions that {@link MethodHandle#asType} makes. */
     interface Adapter {
-        MethodHandle adapt(Facade facade, List<Place<Object>> places, MethodHandle original);
+        MethodHandle adapt(Supplier<Facade> facade, List<Place<Object>> places, MethodHandle original);
     }
 
     /** This interface is what a facade does for a call. */
@@ -171,7 +172,8 @@ record CudaFunction(boolean ofRuntime, String parameters, Adapter adapter) {
         addAdapter(
                 all,
                 parameters,
-                (facade, places, original) -> BoundCall.adapt(call -> action.call(facade, call), places, original),
+                (facade, places, original) ->
+                        BoundCall.adapt(call -> action.call(facade.get(), call), places, original),
                 names);
     }
 
@@ -185,7 +187,7 @@ record CudaFunction(boolean ofRuntime, String parameters, Adapter adapter) {
         }
     }
 
-    MethodHandle adapt(final Facade facade, final List<Place<Object>> places, final MethodHandle original) {
+    MethodHandle adapt(final Supplier<Facade> facade, final List<Place<Object>> places, final MethodHandle original) {
         return adapter.adapt(facade, places, original);
     }
 
@@ -201,7 +203,8 @@ record CudaFunction(boolean ofRuntime, String parameters, Adapter adapter) {
                 EXTENT_WIDTH.get(call),
                 ordinary ? height * depth : 0,
                 call);
-        if (code == 0) {
+        // A structure in the Java heap has no address, and CUDA has set these members itself.
+        if (code == 0 && EXTENT_WIDTH.takes(call)) {
             SLICES_WIDTH.set(call, EXTENT_WIDTH.get(call));
             SLICES_HEIGHT.set(call, height);
         }

@@ -7,6 +7,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.List;
 import java.util.function.LongToIntFunction;
+import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 
 /** Allocations and frees, as a binding makes them, without an object for each call. */
@@ -15,7 +16,8 @@ final class FrequentCalls {
     private FrequentCalls() {}
 
     /** Adapts a function of a pointer and a size. */
-    static MethodHandle allocation(final Facade facade, final List<Place<Object>> places, final MethodHandle original) {
+    static MethodHandle allocation(
+            final Supplier<Facade> facade, final List<Place<Object>> places, final MethodHandle original) {
         // Explicitly, since a program's own binding may take an int.
         final MethodHandle call = MethodHandles.explicitCastArguments(
                 original, MethodType.methodType(int.class, Object.class, long.class));
@@ -28,11 +30,12 @@ final class FrequentCalls {
             }
         };
         return Handles.of((Facade.Allocation<Object>)
-                (pointer, sizeBytes) -> facade.allocate(pointer, place, sizeBytes, byBinding));
+                (pointer, sizeBytes) -> facade.get().allocate(pointer, place, sizeBytes, byBinding));
     }
 
     /** Adapts a function of a pointer, or of an address. */
-    static MethodHandle free(final Facade facade, final List<Place<Object>> places, final MethodHandle original) {
+    static MethodHandle free(
+            final Supplier<Facade> facade, final List<Place<Object>> places, final MethodHandle original) {
         if (original.type().parameterType(0) == long.class) {
             final LongToIntFunction byBinding = address -> {
                 try {
@@ -41,7 +44,7 @@ final class FrequentCalls {
                     throw Handles.thrown(e);
                 }
             };
-            return Handles.ofLong(address -> facade.free(address, byBinding));
+            return Handles.ofLong(address -> facade.get().free(address, byBinding));
         }
         final MethodHandle call = original.asType(MethodType.methodType(int.class, Object.class));
         final Place<Object> place = places.get(0);
@@ -52,6 +55,6 @@ final class FrequentCalls {
                 throw Handles.thrown(e);
             }
         };
-        return Handles.of((ToIntFunction<Object>) pointer -> facade.free(pointer, place, byBinding));
+        return Handles.of((ToIntFunction<Object>) pointer -> facade.get().free(pointer, place, byBinding));
     }
 }
