@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 class OptionsTest {
 
     /** Options of the agent that set no property. */
-    private static final Set<String> OF_AGENT = Set.of("report", "redirect");
+    private static final Set<String> OF_AGENT = Set.of("report", "redirect", "foreign");
 
     private static final String PAGE = "docs/drop-in.md";
     private static final Pattern TABLE =

@@ -4,9 +4,11 @@ import io.outboard.core.Strategies;
 import io.outboard.cuda.OutboardOption;
 import io.outboard.cuda.OutboardOptions;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -15,12 +17,15 @@ import org.jspecify.annotations.Nullable;
  *
  * @param values by name, of those that set a property
  * @param redirect the names of the program's own bindings
+ * @param foreign whether to redirect handles of native functions
  * @param report whether to print at exit what was saved
  */
-record AgentOptions(Map<String, String> values, List<String> redirect, boolean report) {
+record AgentOptions(Map<String, String> values, List<String> redirect, boolean foreign, boolean report) {
 
-    private static final String REPORT = "report";
     private static final String REDIRECT = "redirect";
+    private static final String FOREIGN = "foreign";
+    private static final String REPORT = "report";
+    private static final List<String> WITHOUT_VALUE = List.of(FOREIGN, REPORT);
     private static final String PREFIX = "outboard.";
     private static final List<String> WITH_VALUE = Stream.concat(
                     OutboardOptions.all().stream().map(OutboardOption::name), Stream.of(REDIRECT))
@@ -34,17 +39,17 @@ record AgentOptions(Map<String, String> values, List<String> redirect, boolean r
      */
     static AgentOptions parse(final @Nullable String text) {
         final Map<String, String> values = new LinkedHashMap<>();
-        boolean report = false;
+        final Set<String> flags = new HashSet<>();
         for (final String option : text == null || text.isEmpty() ? List.<String>of() : split(text)) {
             final int sign = option.indexOf('=');
             final String name = sign < 0 ? option : option.substring(0, sign);
-            if (option.equals(REPORT)) {
-                report = true;
-            } else if (name.equals(REPORT)) {
+            if (WITHOUT_VALUE.contains(option)) {
+                flags.add(option);
+            } else if (WITHOUT_VALUE.contains(name)) {
                 throw new IllegalArgumentException(option + " must have no value");
             } else if (!WITH_VALUE.contains(name)) {
-                throw new IllegalArgumentException(
-                        "option=" + name + " must be one of: " + String.join(", ", WITH_VALUE) + ", " + REPORT);
+                throw new IllegalArgumentException("option=" + name + " must be one of: "
+                        + String.join(", ", WITH_VALUE) + ", " + String.join(", ", WITHOUT_VALUE));
             } else if (sign < 0) {
                 throw new IllegalArgumentException("option=" + name + " must have a value: " + name + "=...");
             } else if (values.put(name, option.substring(sign + 1)) != null) {
@@ -53,7 +58,10 @@ record AgentOptions(Map<String, String> values, List<String> redirect, boolean r
         }
         final String redirect = values.remove(REDIRECT);
         return new AgentOptions(
-                Map.copyOf(values), redirect == null ? List.of() : List.of(redirect.split(":", -1)), report);
+                Map.copyOf(values),
+                redirect == null ? List.of() : List.of(redirect.split(":", -1)),
+                flags.contains(FOREIGN),
+                flags.contains(REPORT));
     }
 
     /**

@@ -2,6 +2,7 @@ package io.outboard.cuda.agent;
 
 import io.outboard.cuda.DeviceStatistics;
 import io.outboard.cuda.Outboard;
+import io.outboard.cuda.internal.foreign.Downcalls;
 import io.outboard.pool.PoolStatistics;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,7 +16,12 @@ final class AgentReport {
 
     /** Reports on the process so far. */
     static List<String> lines(final RedirectingTransformer transformer, final BindingTransformer bindings) {
-        return lines(transformer.callsByClass(), bindings.functionsByClass(), Outboard.statistics());
+        final Map<String, Integer> functionsByClass = new TreeMap<>(bindings.functionsByClass());
+        final int downcalls = Downcalls.replaced().size();
+        if (downcalls > 0) {
+            functionsByClass.put("java.lang.foreign", downcalls);
+        }
+        return lines(transformer.callsByClass(), functionsByClass, Outboard.statistics());
     }
 
     static List<String> lines(

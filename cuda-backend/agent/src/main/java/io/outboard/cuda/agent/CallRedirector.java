@@ -1,6 +1,7 @@
 package io.outboard.cuda.agent;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ConstantDynamic;
 import org.objectweb.asm.Handle;
@@ -8,12 +9,13 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * The visitor replaces the owner of static calls and of handles to static methods in one class. Types on the stack stay
- * the same, and so do its frames.
+ * The visitor replaces static calls, calls of interfaces' methods, and handles to either in one class. Types on the
+ * stack stay the same, and so do its frames.
  */
 final class CallRedirector extends ClassVisitor {
 
     private final List<Redirection> redirections;
+    private boolean hasChanged;
     private int calls;
 
     CallRedirector(final ClassVisitor next, final List<Redirection> redirections) {
@@ -21,7 +23,12 @@ final class CallRedirector extends ClassVisitor {
         this.redirections = redirections;
     }
 
-    /** Answers how many calls and handles were changed so far. */
+    /** Answers whether anything was changed so far. */
+    boolean hasChanged() {
+        return hasChanged;
+    }
+
+    /** Answers how many static calls, and handles to static methods, were changed so far. */
     int calls() {
         return calls;
     }
@@ -42,9 +49,16 @@ final class CallRedirector extends ClassVisitor {
                     final String function,
                     final String functionDescriptor,
                     final boolean isInterface) {
-                final String newOwner =
-                        opcode == Opcodes.INVOKESTATIC ? ownerOf(owner, function, functionDescriptor) : owner;
-                super.visitMethodInsn(opcode, newOwner, function, functionDescriptor, isInterface);
+                final Handle target = switch (opcode) {
+                    case Opcodes.INVOKESTATIC -> target(true, owner, function, functionDescriptor);
+                    case Opcodes.INVOKEINTERFACE -> target(false, owner, function, functionDescriptor);
+                    default -> null;
+                };
+                if (target == null) {
+                    super.visitMethodInsn(opcode, owner, function, functionDescriptor, isInterface);
+                } else {
+                    super.visitMethodInsn(Opcodes.INVOKESTATIC, target.getOwner(), function, target.getDesc(), false);
+                }
             }
 
             @Override
@@ -69,9 +83,11 @@ final class CallRedirector extends ClassVisitor {
 
     /** Answers a constant, or what stands for it. */
     private Object redirect(final Object constant) {
-        if (constant instanceof Handle handle && handle.getTag() == Opcodes.H_INVOKESTATIC) {
-            final String owner = ownerOf(handle.getOwner(), handle.getName(), handle.getDesc());
-            return new Handle(handle.getTag(), owner, handle.getName(), handle.getDesc(), handle.isInterface());
+        if (constant instanceof Handle handle
+                && (handle.getTag() == Opcodes.H_INVOKESTATIC || handle.getTag() == Opcodes.H_INVOKEINTERFACE)) {
+            final Handle target = target(
+                    handle.getTag() == Opcodes.H_INVOKESTATIC, handle.getOwner(), handle.getName(), handle.getDesc());
+            return target == null ? handle : target;
         }
         if (constant instanceof ConstantDynamic dynamic) {
             final Object[] arguments = new Object[dynamic.getBootstrapMethodArgumentCount()];
@@ -84,14 +100,19 @@ final class CallRedirector extends ClassVisitor {
         return constant;
     }
 
-    private String ownerOf(final String owner, final String function, final String descriptor) {
+    /** Answers the function to which a call goes instead; null if the call stays. */
+    private @Nullable Handle target(
+            final boolean isStatic, final String owner, final String function, final String descriptor) {
+        final String newDescriptor = isStatic ? descriptor : Redirection.withObject(owner, descriptor);
         for (final Redirection redirection : redirections) {
             if (redirection.sourceInternalName().equals(owner)
-                    && redirection.functions().contains(function + descriptor)) {
-                calls++;
-                return redirection.targetInternalName();
+                    && redirection.functions().contains(function + newDescriptor)) {
+                hasChanged = true;
+                calls += isStatic ? 1 : 0;
+                return new Handle(
+                        Opcodes.H_INVOKESTATIC, redirection.targetInternalName(), function, newDescriptor, false);
             }
         }
-        return owner;
+        return null;
     }
 }

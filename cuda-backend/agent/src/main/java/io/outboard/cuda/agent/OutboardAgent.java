@@ -3,7 +3,9 @@ package io.outboard.cuda.agent;
 import io.outboard.cuda.OutboardDriver;
 import io.outboard.cuda.OutboardRuntime;
 import io.outboard.cuda.internal.foreign.Bindings;
+import io.outboard.cuda.internal.foreign.Downcalls;
 import java.lang.instrument.Instrumentation;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -13,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * The entry point of {@code -javaagent:outboard-agent.jar} redirects a program's calls of {@code jcuda.runtime.JCuda}
  * and {@code jcuda.driver.JCudaDriver} to {@link OutboardRuntime} and {@link OutboardDriver}, without a change of the
  * program; on JDK 22 and newer it also replaces functions of other bindings' classes: JavaCPP's
- * {@code org.bytedeco.cuda.global.cudart}, TornadoVM's for its CUDA backend, and those that the program names.
+ * {@code org.bytedeco.cuda.global.cudart}, TornadoVM's for its CUDA backend, and those that the program names; and, if
+ * wanted, any of CUDA's functions that the program calls by {@code java.lang.foreign}.
  *
  * <pre>
  *   java -javaagent:outboard-agent.jar[=option,...] ...
@@ -21,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  *   NAME=VALUE   an option of {@link io.outboard.cuda.OutboardOptions#all}: sets the system property outboard.NAME
  *   redirect=CLASS   a class with static functions that have the names of CUDA's, and their parameters in the same
  *                order; several are separated by colons
+ *   foreign      handles by which the program calls CUDA's functions through java.lang.foreign
  *   report       print at exit, to standard error, what was redirected and what the pools did
  * </pre>
  *
@@ -32,22 +36,27 @@ import org.jspecify.annotations.Nullable;
  * Classes loaded before the agent are changed in place. Classes of JCuda's jar, by their packages, and in packages
  * whose names start with {@code io.outboard.} are left alone; those of samples, tools and libraries in other packages
  * {@code jcuda.}something are not. Calls by reflection, by method handles that are looked up, and by native code stay
- * with JCuda. The other bindings' classes are changed themselves ({@link Bindings}), so only native code's calls of them
- * stay. Calls that aren't redirected must not free memory from the pool, reset devices or end contexts. Memory from the
- * pool can't be shared with another process, either: {@link OutboardRuntime#cudaIpcGetMemHandle} says why.
+ * with JCuda. The other bindings' classes are changed themselves ({@link Bindings}), so only native code's calls of
+ * them stay. For {@code foreign}, calls of {@code Linker.downcallHandle} go to {@link Downcalls}, which looks at the
+ * address of the function. Calls that aren't redirected must not free memory from the pool, reset devices or end
+ * contexts. Memory from the pool can't be shared with another process, either:
+ * {@link OutboardRuntime#cudaIpcGetMemHandle} says why.
  *
  * <p>The program's own JCuda is used. It has to be on the class path. Where a class sees another JCuda, for example
  * from inside a web archive or a jar of jars, its calls are left as they are, and one line on standard error says so:
  * the class then runs as it would without the agent.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: a search for JCuda's name in each class loaded; a
- * function of another binding is linked at its first call. When memory runs out: as the facades say.
+ * <p>Thread-safety: safe for any number of threads. Cost: a search for JCuda's name, and with {@code foreign} for the
+ * linker's, in each class loaded; a function of another binding is linked at its first call. When memory runs out: as
+ * the facades say.
  */
 public final class OutboardAgent {
 
+    /** This class calls the driver by {@code java.lang.foreign}, so for {@code foreign} its handles are enough. */
+    private static final String TORNADO = "uk.ac.manchester.tornado.drivers.cuda.ffm.CUDADriverAPI";
+
     /** The classes of bindings that have a static function for each of CUDA's: JavaCPP's, and TornadoVM's. */
-    private static final Set<String> BINDINGS =
-            Set.of("org.bytedeco.cuda.global.cudart", "uk.ac.manchester.tornado.drivers.cuda.ffm.CUDADriverAPI");
+    private static final Set<String> BINDINGS = Set.of("org.bytedeco.cuda.global.cudart", TORNADO);
 
     private static final int EXIT_WRONG_ARGUMENT = 2;
 
@@ -62,9 +71,13 @@ public final class OutboardAgent {
     public static void premain(final @Nullable String arguments, final Instrumentation instrumentation) {
         try {
             final AgentOptions options = optionsOf(arguments);
-            final RedirectingTransformer transformer = new RedirectingTransformer(redirections(), OutboardAgent::print);
+            final List<Redirection> redirections = new ArrayList<>(redirections());
+            if (options.foreign()) {
+                redirections.add(ofLinker(options));
+            }
+            final RedirectingTransformer transformer = new RedirectingTransformer(redirections, OutboardAgent::print);
             instrumentation.addTransformer(transformer, true);
-            final BindingTransformer bindings = bindings(options.redirect());
+            final BindingTransformer bindings = bindings(options);
             for (final Class<?> loaded : instrumentation.getAllLoadedClasses()) {
                 bindings.sayThatLoaded(loaded.getName());
             }
@@ -127,9 +140,23 @@ public final class OutboardAgent {
                 Redirection.between("jcuda.driver.JCudaDriver", OutboardDriver.class));
     }
 
-    private static BindingTransformer bindings(final List<String> ofProgram) {
+    private static Redirection ofLinker(final AgentOptions options) {
+        if (!options.redirect().isEmpty()) {
+            throw refused("foreign must be given without redirect, since a class's functions and handles behind them"
+                    + " would both be redirected");
+        }
+        Downcalls.begin(OutboardAgent::print).ifPresent(reason -> {
+            throw refused("foreign must be left out " + reason);
+        });
+        return Redirection.between("java.lang.foreign.Linker", Downcalls.class);
+    }
+
+    private static BindingTransformer bindings(final AgentOptions options) {
         final Set<String> all = new TreeSet<>(BINDINGS);
-        all.addAll(ofProgram);
+        all.addAll(options.redirect());
+        if (options.foreign()) {
+            all.remove(TORNADO);
+        }
         return new BindingTransformer(all, Bindings.functions(), OutboardAgent::print);
     }
 

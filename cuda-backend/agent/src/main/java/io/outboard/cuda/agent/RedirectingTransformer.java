@@ -47,7 +47,7 @@ final class RedirectingTransformer implements ClassFileTransformer {
                 || JCUDA.contains(className.substring(0, Math.max(0, className.lastIndexOf('.'))));
     }
 
-    /** Counts the calls that were changed, by the name of the class that they are in. */
+    /** Counts the calls of CUDA that were changed, by the name of the class that they are in. */
     Map<String, Integer> callsByClass() {
         return Map.copyOf(callsByClass);
     }
@@ -112,20 +112,24 @@ final class RedirectingTransformer implements ClassFileTransformer {
         if (isLeftAlone(className) || isSource(className)) {
             return null;
         }
+        final List<Redirection> holding = new ArrayList<>();
         for (final Redirection redirection : named) {
-            if (!redirection.holdsIn(loader)) {
+            if (redirection.holdsIn(loader)) {
+                holding.add(redirection);
+            } else {
                 warnOnce(className, redirection);
-                return null;
             }
         }
         final ClassWriter writer = new ClassWriter(reader, 0);
-        final CallRedirector redirector = new CallRedirector(writer, named);
+        final CallRedirector redirector = new CallRedirector(writer, holding);
         reader.accept(redirector, 0);
-        if (redirector.calls() == 0) {
+        if (!redirector.hasChanged()) {
             return null;
         }
         final byte[] changed = writer.toByteArray();
-        callsByClass.put(className, redirector.calls());
+        if (redirector.calls() > 0) {
+            callsByClass.put(className, redirector.calls());
+        }
         return changed;
     }
 
@@ -144,9 +148,11 @@ final class RedirectingTransformer implements ClassFileTransformer {
 
     private void warnOnce(final String className, final Redirection redirection) {
         if (!warned.getAndSet(true)) {
-            warnings.accept("class=" + className + " must see the " + redirection.source() + " of the class path and "
+            final boolean isOfJdk = redirection.source().startsWith("java.");
+            warnings.accept("class=" + className + " must see "
+                    + (isOfJdk ? "" : "the " + redirection.source() + " of the class path and ")
                     + redirection.target() + " to be redirected; it doesn't, so its calls, and those of classes like"
-                    + " it, stay as they are. Put JCuda's jar on the class path");
+                    + " it, stay as they are" + (isOfJdk ? "" : ". Put JCuda's jar on the class path"));
         }
     }
 }

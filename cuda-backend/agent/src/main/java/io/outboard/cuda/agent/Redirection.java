@@ -9,13 +9,14 @@ import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.Type;
 
 /**
- * A redirection is a rule by which calls of one class's static functions go to another class.
+ * A redirection is a rule by which calls of one class's static functions go to another class; and calls of its methods
+ * go to static functions, whose first parameter is the object.
  *
  * @param source name of the class that is called
  * @param target name of the class that is called instead
  * @param home the target's class loader
- * @param functions name and descriptor of each function that both classes have; none where {@code home} doesn't see the
- *     source
+ * @param functions name and descriptor, as a static function, of each function that both classes have; none where
+ *     {@code home} doesn't see the source
  */
 record Redirection(String source, String target, @Nullable ClassLoader home, Set<String> functions) {
 
@@ -34,13 +35,22 @@ record Redirection(String source, String target, @Nullable ClassLoader home, Set
 
     private static Set<String> functionsOf(final Class<?> type) {
         return Arrays.stream(type.getDeclaredMethods())
-                .filter(method -> Modifier.isPublic(method.getModifiers()) && Modifier.isStatic(method.getModifiers()))
+                .filter(method -> Modifier.isPublic(method.getModifiers()))
                 .map(Redirection::keyOf)
                 .collect(Collectors.toSet());
     }
 
     private static String keyOf(final Method method) {
-        return method.getName() + Type.getMethodDescriptor(method);
+        final String descriptor = Type.getMethodDescriptor(method);
+        return method.getName()
+                + (Modifier.isStatic(method.getModifiers())
+                        ? descriptor
+                        : withObject(Type.getInternalName(method.getDeclaringClass()), descriptor));
+    }
+
+    /** Answers the descriptor of a static function that stands for a method. */
+    static String withObject(final String owner, final String descriptor) {
+        return "(L" + owner + ";" + descriptor.substring(1);
     }
 
     String sourceInternalName() {

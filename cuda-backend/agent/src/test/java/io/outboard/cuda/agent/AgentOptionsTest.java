@@ -31,10 +31,10 @@ class AgentOptionsTest {
     }
 
     @Test
-    void shouldReadTheNamesOfBindings() {
-        final AgentOptions options = AgentOptions.parse("redirect=a.B:c.D,share=0.5");
+    void shouldReadWhatToRedirect() {
+        final AgentOptions options = AgentOptions.parse("redirect=a.B:c.D,foreign,share=0.5");
 
-        assertEquals(new AgentOptions(Map.of("share", "0.5"), List.of("a.B", "c.D"), false), options);
+        assertEquals(new AgentOptions(Map.of("share", "0.5"), List.of("a.B", "c.D"), true, false), options);
     }
 
     /** Paths may have commas. */
@@ -58,8 +58,8 @@ class AgentOptionsTest {
 
     @Test
     void shouldDoWithoutOptions() {
-        assertEquals(new AgentOptions(Map.of(), List.of(), false), AgentOptions.parse(null));
-        assertEquals(new AgentOptions(Map.of(), List.of(), false), AgentOptions.parse(""));
+        assertEquals(new AgentOptions(Map.of(), List.of(), false, false), AgentOptions.parse(null));
+        assertEquals(new AgentOptions(Map.of(), List.of(), false, false), AgentOptions.parse(""));
     }
 
     @Test
@@ -77,8 +77,8 @@ class AgentOptionsTest {
             delimiter = '|',
             quoteCharacter = '"',
             value = {
-                "shere=0.5 | option=shere must be one of: {options}, redirect, report",
-                "report, | option= must be one of: {options}, redirect, report",
+                "shere=0.5 | option=shere must be one of: {options}, redirect, foreign, report",
+                "report, | option= must be one of: {options}, redirect, foreign, report",
                 "share | option=share must have a value: share=...",
                 "dumpFolder=/nowhere/at/all | dumpFolder=/nowhere/at/all must be a folder that exists",
                 "service=lender | service=lender must be an absolute path of at most 107 bytes",
@@ -86,6 +86,7 @@ class AgentOptionsTest {
                 "serviceName=a b | serviceName=a b must consist of letters, digits, . _ and -, at most 32",
                 "record=\"a,b | option=record=a,b must end with the quotation mark that it begins with",
                 "report=yes | report=yes must have no value",
+                "foreign=a.B | foreign=a.B must have no value",
                 "share=0.5,share=0.6 | option=share must be given once",
                 "share=2 | share=2 must be a number > 0 and <= 1",
                 "share=much | share=much must be a number > 0 and <= 1",

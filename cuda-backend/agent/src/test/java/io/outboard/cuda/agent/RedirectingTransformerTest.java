@@ -207,6 +207,21 @@ class RedirectingTransformerTest {
     }
 
     @Test
+    void shouldRedirectWhatItCanBesideWhatItCannot() throws Exception {
+        final RedirectingTransformer both = new RedirectingTransformer(
+                List.of(
+                        Redirection.between("java.util.Map", Facade.class),
+                        Redirection.between(Original.class.getName(), Facade.class)),
+                warnings::add);
+
+        assertNotNull(both.transform(parent(), "Some", null, null, bytesOf(Caller.class)));
+        assertEquals(
+                List.of("class=examples.fake.Caller must see examples.fake.Facade to be redirected; it doesn't, so its"
+                        + " calls, and those of classes like it, stay as they are"),
+                warnings);
+    }
+
+    @Test
     void shouldLeaveJCudaAndOutboardAlone() throws Exception {
         assertAll(
                 () -> assertNull(transform(parent(), loads("jcuda/runtime/Loads"))),
