@@ -46,6 +46,7 @@ class ExamplesGpuTest {
     private static final String NATIVE_LIBRARY = "/lib/libJCudaRuntime-12.6.0-linux-x86_64.so";
 
     private static final String JAVACPP = JavaCppBuffers.class.getName();
+    private static final String FOREIGN = "examples.PlainForeign";
     private static final String JAVACPP_LOADER = "/org/bytedeco/javacpp/linux-x86_64/libjnijavacpp.so";
     private static final String JAVACPP_LIBRARY = "/org/bytedeco/cuda/linux-x86_64/libjnicudart.so";
 
@@ -76,7 +77,7 @@ class ExamplesGpuTest {
     @ParameterizedTest
     @ValueSource(classes = {VectorAdd.class, BufferLoop.class, ManyThreads.class, KernelsInFlight.class})
     void shouldPrintTheSameWithTheAgent(final Class<?> program) throws Exception {
-        assertPrintsTheSame(program.getName());
+        assertPrintsTheSame(program.getName(), "");
     }
 
     /**
@@ -86,23 +87,33 @@ class ExamplesGpuTest {
     @EnabledForJreRange(min = JRE.JAVA_22)
     @Test
     void shouldPrintTheSameOfAProgramThatCallsTheDriverWithoutJCuda() throws Exception {
-        assertPrintsTheSame("examples.ForeignBuffers");
+        assertPrintsTheSame("examples.ForeignBuffers", "");
     }
 
     /** The natives of JavaCPP are in the bundle, and need the runtime of CUDA 13. */
     @EnabledForJreRange(min = JRE.JAVA_22)
     @Test
-    void shouldPrintTheSameOfAProgramThatCallsByJavaCpp(final TestReporter reporter) throws Exception {
+    void shouldServeAProgramThatCallsByJavaCpp(final TestReporter reporter) throws Exception {
         Assumptions.assumeTrue(getClass().getResource(JAVACPP_LIBRARY) != null, "skipped, needs JavaCPP's natives");
         Assumptions.assumeFalse(
                 String.join("\n", jvm().run(JAVACPP, "1").err()).contains("UnsatisfiedLinkError"),
                 "skipped, needs the runtime of CUDA 13");
 
-        assertPrintsTheSame(JAVACPP);
+        assertPrintsTheSame(JAVACPP, "");
+        assertGains(JAVACPP, "", reporter);
+    }
 
-        final double without = millisOf(jvm().run(JAVACPP));
-        final double with = millisOf(jvm().agent("").run(JAVACPP));
-        reporter.publishEntry("ms in calls, without and with the agent", without + ", " + with);
+    @EnabledForJreRange(min = JRE.JAVA_22)
+    @Test
+    void shouldServeAProgramThatCallsByHandles(final TestReporter reporter) throws Exception {
+        assertPrintsTheSame(FOREIGN, ",foreign");
+        assertGains(FOREIGN, "foreign", reporter);
+    }
+
+    private void assertGains(final String program, final String options, final TestReporter reporter) throws Exception {
+        final double without = millisOf(jvm().run(program));
+        final double with = millisOf(jvm().agent(options).run(program));
+        reporter.publishEntry(program + ", ms in calls, without and with the agent", without + ", " + with);
         assertTrue(with < without / LEAST_GAIN, () -> without + " ms without, " + with + " with the agent");
     }
 
@@ -113,13 +124,13 @@ class ExamplesGpuTest {
         return Double.parseDouble(calls.group(1));
     }
 
-    private void assertPrintsTheSame(final String program) throws Exception {
+    private void assertPrintsTheSame(final String program, final String more) throws Exception {
         final Outcome without = jvm().run(program);
         assertEquals(0, without.exitCode(), () -> String.join("\n", without.err()));
         assertTrue(!without.out().isEmpty());
 
         for (final String reuse : List.of("strict", "tracked", "stream-ordered")) {
-            final Outcome with = jvm().agent("report,reuse=" + reuse).run(program);
+            final Outcome with = jvm().agent("report,reuse=" + reuse + more).run(program);
 
             final String report = String.join("\n", with.err());
             assertAll(
