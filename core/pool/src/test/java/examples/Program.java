@@ -12,6 +12,14 @@ public final class Program {
         return pool.buffer(sizeBytes);
     }
 
+    public static long allocate(final Pool pool, final long sizeBytes) {
+        return pool.allocate(sizeBytes);
+    }
+
+    public static void free(final Pool pool, final long address) {
+        pool.free(address);
+    }
+
     /** Returns the address and loses the buffer. */
     public static long address(final DeviceBuffer buffer) {
         return buffer.address();

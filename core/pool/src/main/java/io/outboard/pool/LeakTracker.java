@@ -60,7 +60,11 @@ final class LeakTracker {
     /** Answers the call that allocated what is at an address now; null if that isn't known. */
     @Nullable
     String siteAt(final long address) {
-        final Throwable site = sites.get(address);
+        return lineOf(sites.get(address));
+    }
+
+    /** Answers the program's call at which a stack was taken; null if that isn't known. */
+    static @Nullable String lineOf(final @Nullable Throwable site) {
         if (site == null) {
             return null;
         }

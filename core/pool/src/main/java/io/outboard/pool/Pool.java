@@ -81,6 +81,7 @@ public final class Pool implements AutoCloseable {
     private final PoolObservers observers;
     final Diagnosis diagnosis;
     private final @Nullable LeakTracker tracker;
+    private final @Nullable PoisonCheck check;
     final IdleTrimmer idle;
     private final @Nullable String name;
 
@@ -100,6 +101,7 @@ public final class Pool implements AutoCloseable {
                 HeldBytes.firstSlackBytes(builder.slackBytes),
                 builder.limboLimitBytes,
                 builder.spreadArenas);
+        check = builder.poisonCheck();
         final Regions regions = new Regions(
                 builder.source,
                 Strategies.named(builder.strategy),
@@ -107,7 +109,8 @@ public final class Pool implements AutoCloseable {
                 builder.limitBytes,
                 builder.firstRegionBytes,
                 arenas,
-                events);
+                events,
+                check == null ? null : check::leaving);
         growth = new Growth(regions, builder.growInPlace, work::isCapturing, freeIsIdle(builder));
         marks = new DeviceMarks(work, arenas.progress, arenas.streams);
         tracker = builder.leakLevel == LeakLevel.OFF
@@ -120,15 +123,13 @@ public final class Pool implements AutoCloseable {
         diagnosis = new Diagnosis(builder.facts(events.pool), arenas, marks, tracker);
         final HeldBytes heldBytes = new HeldBytes(arenas, regions, builder.firstRegionBytes, builder.slackBytes);
         slowPath = new AllocationSlowPath(arenas, regions, growth, heldBytes, marks, events, diagnosis);
-        observers = new PoolObservers(this, events, builder.strategyOptions.granuleBytes(), builder.listener);
+        observers = new PoolObservers(this, events, builder.strategyOptions.granuleBytes(), builder.listener, check);
         idle = new IdleTrimmer(this, builder, arenas, growth, heldBytes);
     }
 
     private static BooleanSupplier freeIsIdle(final PoolBuilder builder) {
-        // With that policy the pool may have been told of no work, or of another device's.
         final boolean waits = builder.policy == ReusePolicy.IMMEDIATE;
-        final DeviceWork work =
-                waits && builder.source instanceof DeviceMemorySource source ? source.work() : builder.work;
+        final DeviceWork work = builder.workOnMemory();
         // Nothing moves while a stream is captured, or while the device may be working on free memory.
         return () -> !work.isCapturing() && (!waits || hasFinished(work));
     }
@@ -403,7 +404,13 @@ public final class Pool implements AutoCloseable {
      */
     public void trim(final long address, final long newSizeBytes) {
         final Segment segment = segmentAt(address);
-        segment.owner.trim(segment, address, newSizeBytes);
+        if (check == null) {
+            segment.owner.trim(segment, address, newSizeBytes);
+        } else {
+            // The tail belongs to the red zone from now on.
+            Arguments.checkTrim(newSizeBytes, sizeOf(address));
+            check.resized(address, newSizeBytes, blockBytes(address));
+        }
         observers.resized(address, newSizeBytes);
     }
 
@@ -418,23 +425,47 @@ public final class Pool implements AutoCloseable {
      * @throws IllegalArgumentException if {@code newSizeBytes} is less than the block's size; nothing changes
      */
     public boolean extend(final long address, final long newSizeBytes) {
-        final Segment segment = segmentAt(address);
-        final long extended = segment.owner.extend(segment, address, newSizeBytes);
         final boolean done =
-                extended < Strategy.NO_SPACE ? slowPath.extend(segment, address, newSizeBytes) : extended >= 0;
+                check == null ? extendUnwatched(address, newSizeBytes) : extendChecked(check, address, newSizeBytes);
         if (done) {
             observers.resized(address, newSizeBytes);
         }
         return done;
     }
 
+    private boolean extendUnwatched(final long address, final long newSizeBytes) {
+        final Segment segment = segmentAt(address);
+        final long extended = segment.owner.extend(segment, address, newSizeBytes);
+        return extended < Strategy.NO_SPACE ? slowPath.extend(segment, address, newSizeBytes) : extended >= 0;
+    }
+
+    private boolean extendChecked(final PoisonCheck with, final long address, final long newSizeBytes) {
+        final long sizeBytes = sizeOf(address);
+        if (newSizeBytes < sizeBytes) {
+            throw Arguments.lessThanTheBlock(newSizeBytes, sizeBytes);
+        }
+        final long wholeBytes = PoisonCheck.withRedZone(newSizeBytes);
+        final boolean done = wholeBytes <= blockBytes(address) || extendUnwatched(address, wholeBytes);
+        if (done) {
+            with.resized(address, newSizeBytes, blockBytes(address));
+        }
+        return done;
+    }
+
     /**
-     * {@return the size of a block in use, in bytes, a multiple of the granule}
+     * {@return the size of a block in use, in bytes, a multiple of the granule; as it was asked for if the pool has a
+     * {@linkplain PoolBuilder#check check}}
      *
      * @param address start of a block in use
      * @throws InvalidAddressException if no block in use starts at {@code address}
      */
     public long sizeOf(final long address) {
+        final long blockBytes = blockBytes(address);
+        return check == null ? blockBytes : check.sizeOf(address, blockBytes);
+    }
+
+    /** Returns the size of all that a block in use takes. */
+    long blockBytes(final long address) {
         final Segment segment = segmentAt(address);
         return segment.owner.sizeOf(segment, address);
     }
@@ -486,7 +517,24 @@ public final class Pool implements AutoCloseable {
                 throw e;
             }
         }
+        if (check != null) {
+            check.report();
+        }
         return arenas.totals.heldBytes();
+    }
+
+    /**
+     * Looks for writes behind the end of blocks in use and to freed memory, as far as they have happened by now, and
+     * reports them as {@link PoolBuilder#check} says. The device copies all freed memory to the host for that. Nothing
+     * happens without a check, nor once the pool is closed, which looks itself.
+     *
+     * @throws RuntimeException what the device fails with, or what the check's handler throws
+     */
+    public void checkMemory() {
+        if (check != null) {
+            check.checkAll();
+            check.report();
+        }
     }
 
     /**
@@ -505,6 +553,10 @@ public final class Pool implements AutoCloseable {
         failures.attempt(slowPath::end);
         failures.attempt(diagnosis::reportLeft);
         failures.attempt(this::awaitWork);
+        if (check != null) {
+            failures.attempt(check::end);
+            failures.attempt(check::report);
+        }
         failures.attempt(marks::end);
         failures.attempt(growth::end);
         failures.attempt(this::hide);

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,6 +64,8 @@ public final class PoolBuilder {
 
     LeakLevel leakLevel = LeakLevel.OFF;
     boolean reclaimLeaks;
+
+    private @Nullable Consumer<? super MemoryCorruptionException> corruptionHandler;
 
     PoolBuilder(final MemorySource source) {
         this.source = Objects.requireNonNull(source, "source");
@@ -288,6 +291,44 @@ public final class PoolBuilder {
         return this;
     }
 
+    /**
+     * Makes the pool look for writes behind the end of a block and after its free. Behind each block lies a red zone of
+     * 512 bytes or more, which is verified when the block is freed or resized. Freed memory is filled, and verified
+     * when it is handed out again or leaves the pool. {@link Pool#close} and {@link Pool#checkMemory} verify all. Fresh
+     * memory is filled, too: its floats are NaN, its integers -1. A write of the very bytes that are there isn't
+     * noticed, nor is anything of blocks that are allocated, freed or resized while a stream is captured.
+     *
+     * <p>This is for finding faults: a free waits for the work that may use the block, as {@code cudaFree} does, and
+     * each allocation and free fills memory, and copies freed memory to the host. {@link Pool#trim} keeps the tail.
+     * Statistics, dumps and exceptions count red zones as parts of blocks.
+     *
+     * @param handler is told what is found, on the thread whose call finds it, which may have nothing to do with the
+     *     block. What the handler throws, that call throws when it has freed or resized its block, or closed the pool;
+     *     an allocation then hands out nothing. {@code found -> { throw found; }} is a handler that does that. It isn't
+     *     called on the pool's own threads: the next call that may find something reports what these have found
+     * @return this builder
+     */
+    public PoolBuilder check(final Consumer<? super MemoryCorruptionException> handler) {
+        corruptionHandler = Objects.requireNonNull(handler, "handler");
+        return this;
+    }
+
+    /** Makes the check of memory; null if there is to be none. */
+    @Nullable
+    PoisonCheck poisonCheck() {
+        return corruptionHandler != null && source instanceof AccessibleMemorySource memory
+                ? new PoisonCheck(label(), memory, workOnMemory(), corruptionHandler)
+                : null;
+    }
+
+    /**
+     * Answers what knows the work on the memory: with {@link ReusePolicy#IMMEDIATE} the pool may have been told of no
+     * work, or of another device's.
+     */
+    DeviceWork workOnMemory() {
+        return policy == ReusePolicy.IMMEDIATE && source instanceof DeviceMemorySource device ? device.work() : work;
+    }
+
     /** Answers what doesn't change of the pool, which events call by a name of their own. */
     Diagnosis.Facts facts(final String eventName) {
         return new Diagnosis.Facts(
@@ -315,7 +356,8 @@ public final class PoolBuilder {
      *
      * @return a new pool
      * @throws IllegalArgumentException if no strategy has that name, if leaks are to be reclaimed though the leak level
-     *     is {@link LeakLevel#OFF}, or if the policy isn't {@link ReusePolicy#IMMEDIATE} over a {@link
+     *     is {@link LeakLevel#OFF}, if memory is to be checked though the source isn't an {@link
+     *     AccessibleMemorySource}, or if the policy isn't {@link ReusePolicy#IMMEDIATE} over a {@link
      *     DeviceMemorySource} whose work is to be that of {@link DeviceWork#NONE}: it would hand blocks on that kernels
      *     still use
      * @throws IllegalStateException if another pool that is open has the name
@@ -327,6 +369,10 @@ public final class PoolBuilder {
         if (source instanceof DeviceMemorySource && policy != ReusePolicy.IMMEDIATE && work == DeviceWork.NONE) {
             throw new IllegalArgumentException(
                     "newWork=NONE must be what the device has finished, with newPolicy=" + policy + " over a device");
+        }
+        if (corruptionHandler != null && !(source instanceof AccessibleMemorySource)) {
+            throw new IllegalArgumentException(
+                    "source=" + source + " must be an AccessibleMemorySource for its memory to be checked");
         }
         if (policy == ReusePolicy.TRACKED && !HAS_TOLD_OF_TRACKED.getAndSet(true)) {
             LOGGER.log(WARNING, "the reuse policy tracked is an older name of strict");

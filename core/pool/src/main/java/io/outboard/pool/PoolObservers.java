@@ -14,8 +14,8 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The observers tell JFR, a recording and a listener what a pool is asked, for two reads if none listens. Safe for any
- * number of threads.
+ * The observers tell JFR, a recording, a listener and a check of memory what a pool is asked, for two reads if none
+ * listens. Safe for any number of threads.
  */
 final class PoolObservers {
 
@@ -23,20 +23,30 @@ final class PoolObservers {
     private final PoolEvents events;
     private final long granuleBytes;
     private final @Nullable PoolListener listener;
+    private final @Nullable PoisonCheck check;
 
     /** The recorder; null while no file is written. */
     private volatile @Nullable Recorder recorder;
 
-    /** Whether there is a listener or a recorder: one read for both. */
+    /** Whether there is a listener, a check or a recorder: one read for all. */
     private volatile boolean watched;
 
     PoolObservers(
-            final Pool pool, final PoolEvents events, final long granuleBytes, final @Nullable PoolListener listener) {
+            final Pool pool,
+            final PoolEvents events,
+            final long granuleBytes,
+            final @Nullable PoolListener listener,
+            final @Nullable PoisonCheck check) {
         this.pool = pool;
         this.events = events;
         this.granuleBytes = granuleBytes;
         this.listener = listener;
-        watched = listener != null;
+        this.check = check;
+        watched = isAlwaysWatched();
+    }
+
+    private boolean isAlwaysWatched() {
+        return listener != null || check != null;
     }
 
     boolean watchAllocations() {
@@ -54,7 +64,9 @@ final class PoolObservers {
         final PoolEvents.@Nullable Allocation event = events.beginAllocation();
         final long address;
         try {
-            address = pool.allocateUnwatched(sizeBytes, alignmentBytes, stream);
+            address = check == null
+                    ? pool.allocateUnwatched(sizeBytes, alignmentBytes, stream)
+                    : allocateChecked(check, sizeBytes, alignmentBytes, stream);
         } catch (final DeviceOutOfMemoryException e) {
             record(Recorder.FAILED, 0, sizeBytes, alignmentBytes, stream);
             if (listener != null) {
@@ -72,6 +84,34 @@ final class PoolObservers {
         return address;
     }
 
+    private long allocateChecked(
+            final PoisonCheck with, final long sizeBytes, final long alignmentBytes, final long stream) {
+        final long address = pool.allocateUnwatched(PoisonCheck.withRedZone(sizeBytes), alignmentBytes, stream);
+        try {
+            with.allocated(address, sizeBytes, pool.blockBytes(address));
+            with.report();
+        } catch (final RuntimeException | Error e) {
+            // The caller gets no address that it could free.
+            with.forget(address);
+            pool.freeUnwatched(address, Streams.ALL);
+            throw e;
+        }
+        return address;
+    }
+
+    private @Nullable Arena freeChecked(final PoisonCheck with, final long address, final long stream) {
+        // This refuses what isn't a block in use, and says why.
+        pool.blockBytes(address);
+        final PoisonCheck.Block block = with.take(address);
+        final Arena wanting;
+        try {
+            with.poison(block, stream);
+        } finally {
+            wanting = pool.freeUnwatched(address, stream);
+        }
+        return wanting;
+    }
+
     /** Frees a block, and tells with the time before, since another thread may have its address at once. */
     void freed(final long address, final long stream) {
         final Recorder to = recorder;
@@ -81,7 +121,7 @@ final class PoolObservers {
         if (listener != null) {
             listener.freeing(address, stream);
         }
-        final Arena wanting = pool.freeUnwatched(address, stream);
+        final Arena wanting = check == null ? pool.freeUnwatched(address, stream) : freeChecked(check, address, stream);
         if (event != null) {
             event.done(address, sizeBytes, stream);
         }
@@ -89,12 +129,18 @@ final class PoolObservers {
             to.add(nanos, Recorder.FREED, address, 0, 1, stream);
         }
         pool.askFor(wanting);
+        if (check != null) {
+            check.report();
+        }
     }
 
     void resized(final long address, final long newSizeBytes) {
         record(Recorder.RESIZED, address, newSizeBytes, 1, Streams.ALL);
         if (listener != null) {
             listener.resized(address, newSizeBytes);
+        }
+        if (check != null) {
+            check.report();
         }
     }
 
@@ -120,7 +166,7 @@ final class PoolObservers {
     private synchronized void stopRecording(final Recorder started) throws IOException {
         if (recorder == started) {
             recorder = null;
-            watched = listener != null;
+            watched = isAlwaysWatched();
         }
         started.close();
     }

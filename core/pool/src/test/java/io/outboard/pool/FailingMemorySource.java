@@ -7,6 +7,7 @@ import io.outboard.core.VirtualMemorySource;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +25,7 @@ public final class FailingMemorySource implements MemorySource {
     private long takes;
     private long questions;
     private Runnable whenAsked = () -> {};
+    private LongConsumer whenGone = unit -> {};
     private @Nullable Thread lastCaller;
     private long piecesMoved;
     private int regionsOut;
@@ -146,6 +148,15 @@ public final class FailingMemorySource implements MemorySource {
      */
     public synchronized void whenAsked(final Runnable newWhenAsked) {
         whenAsked = newWhenAsked;
+    }
+
+    /**
+     * Sets what to do with the address of each unit of 2 MiB that loses its memory, in regions that grow in place.
+     *
+     * @param newWhenGone what to do
+     */
+    public synchronized void whenGone(final LongConsumer newWhenGone) {
+        whenGone = newWhenGone;
     }
 
     /**
@@ -328,6 +339,7 @@ public final class FailingMemorySource implements MemorySource {
                     units.add(unit);
                 } else {
                     units.remove(unit);
+                    whenGone.accept(unit);
                 }
             }
         }

@@ -82,6 +82,7 @@ final class Compaction {
                     if (newBytes > 0) {
                         growable.commit(memoryEnd, newBytes, region.pieceBytes(sizeBytes));
                     }
+                    tellLeaving();
                     growable.move(addresses(), pieces.size());
                     return true;
                 });
@@ -282,6 +283,10 @@ final class Compaction {
 
     // Without it: what the source does
 
+    private void tellLeaving() {
+        pieces.forEach(piece -> region.growth.regions.leaving(piece.address(), piece.bytes()));
+    }
+
     private long[] addresses() {
         return pieces.stream().mapToLong(Piece::address).toArray();
     }
@@ -289,6 +294,7 @@ final class Compaction {
     /** Gives the pieces back. Returns false if the region did nothing, since a capture has begun. */
     private boolean giveBack() {
         if (!pieces.isEmpty()) {
+            tellLeaving();
             growable.giveBack(addresses(), pieces.size());
         }
         return pieces.stream().allMatch(this::isGone);

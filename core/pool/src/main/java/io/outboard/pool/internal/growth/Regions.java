@@ -13,6 +13,7 @@ import io.outboard.pool.internal.arena.Arenas;
 import io.outboard.pool.internal.arena.Segment;
 import io.outboard.pool.internal.events.PoolEvents;
 import java.util.Arrays;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,6 +68,9 @@ public final class Regions {
     final PoolEvents events;
     private final MemorySource source;
 
+    /** What is told of free memory before it goes back to the source or moves; null for nothing. */
+    private final @Nullable Consumer<Region> leaving;
+
     /** The reason that the device gave when it refused memory the last time, or null. Written under the region lock. */
     public volatile @Nullable DeviceOutOfMemoryException refusal;
 
@@ -79,7 +83,8 @@ public final class Regions {
             final long limitBytes,
             final long firstRegionBytes,
             final Arenas arenas,
-            final PoolEvents events) {
+            final PoolEvents events,
+            final @Nullable Consumer<Region> leaving) {
         this.source = source;
         this.provider = provider;
         this.options = options;
@@ -87,6 +92,7 @@ public final class Regions {
         this.firstRegionBytes = firstRegionBytes;
         this.arenas = arenas;
         this.events = events;
+        this.leaving = leaving;
     }
 
     /** Returns what the pool can hold at most, in bytes: the limit, or what the device had when it was first asked. */
@@ -290,9 +296,17 @@ public final class Regions {
         }
     }
 
+    /** Tells of free memory that is about to go back or to move. */
+    void leaving(final long address, final long sizeBytes) {
+        if (leaving != null) {
+            leaving.accept(new Region(address, sizeBytes));
+        }
+    }
+
     /** Gives a region back that was removed from its arena; it stays if the source fails. */
     void giveBack(final Segment segment) {
         try {
+            leaving(segment.taken.address(), segment.taken.sizeBytes());
             giveToSource(segment);
         } catch (final Throwable e) {
             // The region is still taken, and empty.
