@@ -77,6 +77,14 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
     retained &= address == 0xDEAD ? 0 : ~0;
     return SAY("cuMemFree_v2 %llx", address), 0;
 }
+CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t bytes, CUstream stream) {
+    return SAY("cuMemsetD8Async %llx %u %zu %p", address, value, bytes, stream), 0;
+}
+CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream) {
+    SAY("cuMemcpyDtoHAsync_v2 %llx %zu %p", from, bytes, stream);
+    return memset(to, 0x5A, bytes), 0;
+}
+CUresult cuStreamSynchronize(CUstream stream) { return SAY("cuStreamSynchronize %p", stream), 0; }
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
     SAY("cuStreamGetCtx %p", stream);
     return *context = CONTEXT(1), 0;

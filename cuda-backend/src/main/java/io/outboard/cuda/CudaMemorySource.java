@@ -15,8 +15,10 @@ import io.outboard.cuda.internal.memory.LeasedMemory;
 import io.outboard.cuda.internal.memory.NativeLibrary;
 import io.outboard.cuda.internal.memory.StreamCaptures;
 import io.outboard.cuda.internal.memory.VirtualMemoryCalls;
+import io.outboard.pool.AccessibleMemorySource;
 import io.outboard.pool.DeviceMemorySource;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -35,7 +37,7 @@ import java.util.function.Supplier;
  * region; {@link #giveBack} and {@link #close} wait until all work in the context has finished. When the device has no
  * more memory, a {@link DeviceOutOfMemoryException} says what the device reports as free, and CUDA's code.
  */
-public final class CudaMemorySource implements DeviceMemorySource {
+public final class CudaMemorySource implements DeviceMemorySource, AccessibleMemorySource {
 
     /** The unit that {@link #takeShare} rounds down to: the driver maps device memory by pages of 2 MiB. */
     private static final long SHARE_UNIT_BYTES = 1L << 21;
@@ -247,6 +249,21 @@ public final class CudaMemorySource implements DeviceMemorySource {
     public void hide(final int peer) {
         checkDevice(peer);
         regions.hide(peer);
+    }
+
+    /**
+     * {@inheritDoc} The device fills it at its own speed, beside the work of all streams but the legacy default one,
+     * which is waited for.
+     */
+    @Override
+    public boolean fill(final long address, final long sizeBytes, final byte value) {
+        return regions.fill(address, sizeBytes, value);
+    }
+
+    /** {@inheritDoc} It waits as {@link #fill} does. */
+    @Override
+    public boolean read(final long address, final ByteBuffer to) {
+        return regions.read(address, to);
     }
 
     @Override

@@ -102,6 +102,11 @@ public final class OutboardOptions implements PoolMaker.Options {
             null,
             Parser.of(text -> text, OutboardOptions::isServiceName, SERVICE_NAME_RULE),
             "by which name the lender knows the quota. Not set: `pid-` and the process's number");
+    private static final OutboardOption<Boolean> CHECK = row(
+            "check",
+            "none",
+            choice("none", "poison", "must be one of: none, poison"),
+            "`poison`: writes behind the end of a block and after its free are [found](#checking-memory); slow, for finding faults");
     private static final OutboardOption<Path> RECORD = row(
             "record",
             null,
@@ -344,6 +349,26 @@ public final class OutboardOptions implements PoolMaker.Options {
     public OutboardOptions withService(final @Nullable Path service, final @Nullable String serviceName) {
         return with(SERVICE, "service", service, OutboardOptions::isSocket, SOCKET_RULE)
                 .with(SERVICE_NAME, "serviceName", serviceName, OutboardOptions::isServiceName, SERVICE_NAME_RULE);
+    }
+
+    /**
+     * {@return whether pools look for writes behind the end of a block and after its free, as {@link
+     * io.outboard.pool.PoolBuilder#check} says, and print what they find to standard error}
+     */
+    @Override
+    public boolean checksMemory() {
+        return get(CHECK);
+    }
+
+    /**
+     * {@return these options with a check of memory, or without one} What is found goes to standard error, with the
+     * calls that allocated and freed the block, and the program goes on. Memory is also checked before its context or
+     * the process ends.
+     *
+     * @param checksMemory whether pools look for writes behind the end of a block and after its free
+     */
+    public OutboardOptions withMemoryCheck(final boolean checksMemory) {
+        return with(CHECK, checksMemory);
     }
 
     /**

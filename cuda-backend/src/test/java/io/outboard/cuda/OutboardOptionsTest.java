@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.cuda.internal.facade.ContextPools;
+import io.outboard.cuda.internal.facade.PoisonProbe;
 import io.outboard.cuda.internal.memory.FakeCuda;
 import io.outboard.cuda.internal.memory.LeasedMemory;
 import io.outboard.pool.Pool;
@@ -19,6 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -94,6 +96,7 @@ class OutboardOptionsTest {
         "firstRegion, -1, 'must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB'",
         "firstRegion, 9000000T, 'must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB'",
         "free, never, 'must be one of: limbo, barrier'",
+        "check, true, 'must be one of: none, poison'",
         "growInPlace, yes, must be true or false",
         "firstRegion, '', 'must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB'",
         "leave, some, 'must be a size such as 67108864, 64MiB, 64M or 1.5GiB, from 0 to 4EiB'",
@@ -187,6 +190,29 @@ class OutboardOptionsTest {
         System.setProperty("outboard.free", text);
 
         assertEquals(barrier, OutboardOptions.ofProperties().freeIsBarrier());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"none, false", "poison, true"})
+    void shouldReadWhetherMemoryIsChecked(final String text, final boolean checks) {
+        System.setProperty("outboard.check", text);
+
+        assertEquals(checks, OutboardOptions.ofProperties().checksMemory());
+    }
+
+    @Test
+    void shouldCheckMemoryWhenTheProcessEnds(@TempDir final Path folder) throws IOException, InterruptedException {
+        final String flag = "-Doutboard.share=0.5";
+
+        final List<String> checked = ChildJvm.run(folder, entry -> true, flag, PoisonProbe.class, "check");
+        final List<String> unchecked = ChildJvm.run(folder, entry -> true, flag, PoisonProbe.class);
+
+        assertTrue(messages(checked).contains("at offset 1000, behind the end of block"), checked.toString());
+        assertEquals("", messages(unchecked));
+    }
+
+    private static String messages(final List<String> lines) {
+        return lines.stream().filter(line -> line.contains("Corruption")).collect(Collectors.joining("\n"));
     }
 
     @Test

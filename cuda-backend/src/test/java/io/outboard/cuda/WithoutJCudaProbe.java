@@ -5,6 +5,7 @@ import io.outboard.cuda.driver.CudaUnavailableException;
 import io.outboard.cuda.internal.memory.CudaCalls;
 import io.outboard.cuda.internal.memory.FakeCuda;
 import io.outboard.cuda.internal.memory.NativeLibrary;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /** The probe runs in a virtual machine of its own; see {@link WithoutJCudaTest}. */
@@ -67,6 +68,13 @@ final class WithoutJCudaProbe {
         say(calls.allocatePitch(first, second, 100, 30), first[0], second[0]);
         say(calls.release(0x7654_3210_0000L));
         say(calls.contextMemoryInfo(first, second), first[0], second[0]);
+        say(calls.fill(0x7654_3210_0000L, 1L << 33, (byte) 0xFB));
+        final ByteBuffer bytes = ByteBuffer.allocateDirect(3).limit(2);
+        say(
+                calls.read(bytes, 0x7654_3210_0000L),
+                bytes.get(0),
+                bytes.get(1),
+                bytes.limit(3).get(2));
         say(calls.streamId(first, 0x55), first[0]);
         say(calls.queryStream(0x55));
         say(calls.createEvent(first), first[0]);

@@ -188,6 +188,12 @@ class WithoutJCudaTest {
                   [0]
                 cuMemGetInfo_v2
                   [0, 536870912, 1073741824]
+                cuMemsetD8Async 765432100000 251 8589934592 0x2
+                cuStreamSynchronize 0x2
+                  [0]
+                cuMemcpyDtoHAsync_v2 765432100000 2 0x2
+                cuStreamSynchronize 0x2
+                  [0, 90, 90, 0]
                 cuStreamGetId 0x55
                   [0, 77]
                 cuStreamQuery 0x55

@@ -3,11 +3,13 @@ package io.outboard.test;
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.Region;
 import io.outboard.core.VirtualMemorySource;
+import io.outboard.pool.AccessibleMemorySource;
 import io.outboard.pool.DeviceMemorySource;
 import io.outboard.pool.DeviceWork;
 import io.outboard.pool.Pool;
 import io.outboard.pool.PoolBuilder;
 import io.outboard.pool.simulated.SimulatedDevice;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -52,7 +54,7 @@ public final class SimulatedGpu implements AutoCloseable {
     private final Map<Long, SimulatedStream> streams = new HashMap<>();
 
     private SimulatedGpu(final long memoryBytes, final Consumer<PoolBuilder> customiser) {
-        source = new Source(memoryBytes, device);
+        source = new Source(memoryBytes, device, pages);
         ledger = new BlockLedger(device, memoryBytes);
         memory = new DeviceMemory(pages, ledger, null);
         // One region for all, which costs nothing here: so memory runs out when there is no more, wherever it lies.
@@ -203,13 +205,15 @@ public final class SimulatedGpu implements AutoCloseable {
     }
 
     /** The source's regions are ranges of numbers, which the pages are behind. */
-    private static final class Source implements DeviceMemorySource {
+    private static final class Source implements DeviceMemorySource, AccessibleMemorySource {
         private final VirtualMemorySource regions;
         private final SimulatedDevice device;
+        private final HostPages pages;
 
-        Source(final long memoryBytes, final SimulatedDevice device) {
+        Source(final long memoryBytes, final SimulatedDevice device, final HostPages pages) {
             regions = new VirtualMemorySource(memoryBytes);
             this.device = device;
+            this.pages = pages;
         }
 
         @Override
@@ -227,6 +231,24 @@ public final class SimulatedGpu implements AutoCloseable {
         public void giveBack(final Region region) {
             device.call();
             regions.giveBack(region);
+        }
+
+        @Override
+        public boolean fill(final long address, final long sizeBytes, final byte value) {
+            synchronized (device) {
+                pages.fill(address, sizeBytes, value);
+            }
+            return true;
+        }
+
+        @Override
+        public boolean read(final long address, final ByteBuffer to) {
+            final byte[] bytes = new byte[to.limit()];
+            synchronized (device) {
+                pages.read(address, bytes);
+            }
+            to.put(0, bytes);
+            return true;
         }
 
         @Override

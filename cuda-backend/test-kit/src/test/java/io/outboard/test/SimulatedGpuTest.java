@@ -56,6 +56,22 @@ class SimulatedGpuTest {
         assertArrayEquals(new byte[] {1, 0, 0, 0}, memory.readBytes(a, 4), "little endian");
     }
 
+    /** The kit refuses wrong writes itself, so a pool's own check of memory finds none. */
+    @Test
+    void shouldServeAPoolThatChecksItsMemory() {
+        final List<Object> found = new ArrayList<>();
+        try (SimulatedGpu checked = SimulatedGpu.open(MIB, builder -> builder.check(found::add))) {
+            final long a = checked.pool().allocate(1000);
+            assertEquals(Float.NaN, checked.memory().readFloat(a + 996));
+            checked.stream(1).launch("fill", memory -> memory.fill(a, 1000, (byte) 7), a);
+            checked.pool().free(a);
+            checked.pool().trimTo(0);
+            checked.check();
+        }
+
+        assertEquals(List.of(), found);
+    }
+
     @Test
     void shouldHaveFreshMemoryThatIsNotZero() {
         final long a = gpu.pool().allocate(256);

@@ -232,6 +232,15 @@ final class ContextPool {
         }
     }
 
+    /** Looks for writes where none may be, if options ask for that, before the context or the process ends. */
+    void checkMemory() {
+        try {
+            pool.checkMemory();
+        } catch (final CudaFailureException e) {
+            LOGGER.log(System.Logger.Level.DEBUG, "memory can't be checked any more", e);
+        }
+    }
+
     /** Answers the pitch of rows, such as 512 bytes for widths to 512; 0 if the driver must serve them. */
     long pitchOf(final long widthBytes, final long rows) {
         if (widthBytes <= 0 || rows <= 0 || widthBytes > Integer.MAX_VALUE - 4096) {

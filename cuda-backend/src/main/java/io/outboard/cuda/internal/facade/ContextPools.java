@@ -312,6 +312,10 @@ public final class ContextPools {
 
     /** Makes a call that may end a context; meanwhile no thread works in the context for a pool, as CUDA demands. */
     int end(final long context, final IntSupplier call) {
+        final ContextPool own = inContext(context);
+        if (own != null) {
+            own.checkMemory();
+        }
         final int[] code = new int[1];
         Runnable action = () -> code[0] = call.getAsInt();
         for (final ContextPool pool : pools) {

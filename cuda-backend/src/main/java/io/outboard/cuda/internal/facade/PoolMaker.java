@@ -85,6 +85,9 @@ public final class PoolMaker {
         @Nullable
         String serviceName();
 
+        /** {@return whether writes behind the end of a block and after its free are looked for} */
+        boolean checksMemory();
+
         /** {@return the file that allocations and frees are written to, null for none} */
         @Nullable
         Path record();
@@ -106,8 +109,13 @@ public final class PoolMaker {
         try {
             work = new ContextWork(context);
             pool = pool(name, source, work, options);
-            return new ContextPool(
+            final ContextPool made = new ContextPool(
                     context, source, work, pool, options.reuse() != ReusePolicy.IMMEDIATE, options.freeIsBarrier());
+            if (options.checksMemory()) {
+                // Programs leave their last blocks to the end of the process.
+                Runtime.getRuntime().addShutdownHook(new Thread(made::checkMemory, "outboard-check"));
+            }
+            return made;
         } catch (final RuntimeException | Error e) {
             if (pool != null) {
                 pool.close();
@@ -162,6 +170,10 @@ public final class PoolMaker {
             }
             if (options.slackBytes() != null) {
                 builder.slackBytes(options.slackBytes());
+            }
+            if (options.checksMemory()) {
+                // The program goes on, as with other checkers.
+                builder.check(Throwable::printStackTrace);
             }
             final Path dumpFolder = options.dumpFolder();
             return dumpFolder == null ? builder : builder.dumpFolder(dumpFolder);

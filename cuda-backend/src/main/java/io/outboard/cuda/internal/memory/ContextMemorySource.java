@@ -2,10 +2,11 @@ package io.outboard.cuda.internal.memory;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.GrowableRegion;
-import io.outboard.core.MemorySource;
 import io.outboard.core.MemoryUser;
 import io.outboard.core.Region;
 import io.outboard.cuda.driver.CudaFailureException;
+import io.outboard.pool.AccessibleMemorySource;
+import java.nio.ByteBuffer;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -19,6 +20,7 @@ import java.util.TreeSet;
 import java.util.WeakHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
 import jcuda.driver.CUresult;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 // A scope takes effect while it is open, so its variable is never read.
 @SuppressWarnings("try")
-public final class ContextMemorySource implements MemorySource {
+public final class ContextMemorySource implements AccessibleMemorySource {
 
     private final CudaContext context;
     private final Supplier<Optional<VirtualMemoryCalls>> virtualMemory;
@@ -165,6 +167,39 @@ public final class ContextMemorySource implements MemorySource {
         return added;
     }
 
+    @Override
+    public boolean fill(final long address, final long sizeBytes, final byte value) {
+        return isDone("cuMemsetD8Async", calls -> calls.fill(address, sizeBytes, value));
+    }
+
+    @Override
+    public boolean read(final long address, final ByteBuffer to) {
+        return isDone("cuMemcpyDtoHAsync", calls -> calls.read(to, address));
+    }
+
+    /** Makes a call while no capture can begin and the context can't end; answers false if either has happened. */
+    private boolean isDone(final String name, final ToIntFunction<CudaCalls> call) {
+        final CudaCalls calls = context.calls();
+        if (!context.captures().enter()) {
+            return false;
+        }
+        try {
+            if (closed) {
+                return false;
+            }
+            try (ContextScope scope = new ContextScope(calls, context.handle())) {
+                final int code = StreamCaptures.relaxed(calls, () -> call.applyAsInt(calls));
+                if (!CudaContext.isOfCapture(code)) {
+                    CudaFailures.check(name, code);
+                    return true;
+                }
+                return false;
+            }
+        } finally {
+            context.captures().leave();
+        }
+    }
+
     /** Lets another device use regions that grow in place; for other regions, the driver does so itself. */
     public synchronized void show(final int peer) {
         try {
@@ -247,7 +282,7 @@ public final class ContextMemorySource implements MemorySource {
     @Override
     public String scarcity() {
         return leased == null
-                ? MemorySource.super.scarcity()
+                ? AccessibleMemorySource.super.scarcity()
                 : "the lender's quota for this process leaves less than is missing";
     }
 

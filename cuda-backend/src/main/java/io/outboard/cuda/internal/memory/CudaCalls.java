@@ -1,5 +1,7 @@
 package io.outboard.cuda.internal.memory;
 
+import java.nio.ByteBuffer;
+
 /**
  * This interface has the calls of CUDA that a memory source and a pool make. Tests have a simulated device instead.
  *
@@ -61,6 +63,15 @@ public interface CudaCalls {
 
     /** Frees the memory at an address, once all work in the address's context has finished. */
     int release(long address);
+
+    /**
+     * Fills device memory of the current context, and waits for that. It isn't ordered with the work of streams, except
+     * for the legacy default stream, for which it waits, too.
+     */
+    int fill(long address, long sizeBytes, byte value);
+
+    /** Copies device memory to a direct buffer, up to its limit, and waits as {@link #fill} does. */
+    int read(ByteBuffer to, long address);
 
     /** Asks for the free and the total memory of the current context's device, in bytes. */
     int contextMemoryInfo(long[] freeBytes, long[] totalBytes);

@@ -1,8 +1,11 @@
 package io.outboard.cuda.internal.memory;
 
 import io.outboard.cuda.driver.DevicePointers;
+import java.nio.ByteBuffer;
 import java.util.function.IntSupplier;
+import java.util.function.ToIntBiFunction;
 import jcuda.CudaException;
+import jcuda.Pointer;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdeviceptr;
@@ -207,6 +210,28 @@ public final class JCudaCalls implements CudaCalls {
         final CUdeviceptr pointer = new CUdeviceptr();
         DevicePointers.set(pointer, address);
         return ask(() -> JCudaDriver.cuMemFree(pointer));
+    }
+
+    @Override
+    public int fill(final long address, final long sizeBytes, final byte value) {
+        return onThreadStream(
+                address, (pointer, stream) -> JCudaDriver.cuMemsetD8Async(pointer, value, sizeBytes, stream));
+    }
+
+    @Override
+    public int read(final ByteBuffer to, final long address) {
+        return onThreadStream(
+                address,
+                (pointer, stream) -> JCudaDriver.cuMemcpyDtoHAsync(Pointer.to(to), pointer, to.limit(), stream));
+    }
+
+    /** Makes a call that submits work to the thread's own default stream, and waits for it. */
+    private static int onThreadStream(final long address, final ToIntBiFunction<CUdeviceptr, CUstream> call) {
+        final CUdeviceptr pointer = new CUdeviceptr();
+        DevicePointers.set(pointer, address);
+        final CUstream stream = DevicePointers.withHandle(new CUstream(), StreamCaptures.PER_THREAD_STREAM);
+        final int code = ask(() -> call.applyAsInt(pointer, stream));
+        return code == SUCCESS ? ask(() -> JCudaDriver.cuStreamSynchronize(stream)) : code;
     }
 
     @Override

@@ -12,6 +12,7 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
+import java.nio.ByteBuffer;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import jcuda.driver.CUevent_flags;
@@ -51,6 +52,9 @@ class ForeignCalls implements CudaCalls {
     private static final MethodHandle ALLOCATE_PITCH =
             function("cuMemAllocPitch_v2", ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_INT);
     private static final MethodHandle FREE = function("cuMemFree_v2", JAVA_LONG);
+    private static final MethodHandle FILL = function("cuMemsetD8Async", JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
+    private static final MethodHandle READ = function("cuMemcpyDtoHAsync_v2", ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    private static final MethodHandle SYNCHRONIZE_STREAM = function("cuStreamSynchronize", JAVA_LONG);
     private static final MethodHandle STREAM_CONTEXT = function("cuStreamGetCtx", JAVA_LONG, ADDRESS);
     private static final MethodHandle STREAM_ID = newFunction("cuStreamGetId", JAVA_LONG, ADDRESS);
     private static final MethodHandle QUERY_STREAM = function("cuStreamQuery", JAVA_LONG);
@@ -271,6 +275,31 @@ class ForeignCalls implements CudaCalls {
     @Override
     public int release(final long address) {
         return call((of, no) -> (int) FREE.invokeExact(of), address, 0);
+    }
+
+    @Override
+    public int fill(final long address, final long sizeBytes, final byte value) {
+        // The parameter is an unsigned char, which callers pass as an int.
+        return onThreadStream(stream -> (int) FILL.invokeExact(address, Byte.toUnsignedInt(value), sizeBytes, stream));
+    }
+
+    @Override
+    public int read(final ByteBuffer to, final long address) {
+        final MemorySegment host = MemorySegment.ofBuffer(to);
+        return onThreadStream(stream -> (int) READ.invokeExact(host, address, host.byteSize(), stream));
+    }
+
+    /** This interface submits work to a stream. */
+    private interface Submission {
+        int submit(long stream) throws Throwable;
+    }
+
+    /** Submits work to the thread's own default stream, and waits for it. */
+    private static int onThreadStream(final Submission submission) {
+        return DriverLibrary.call(() -> {
+            final int code = submission.submit(StreamCaptures.PER_THREAD_STREAM);
+            return code == SUCCESS ? (int) SYNCHRONIZE_STREAM.invokeExact(StreamCaptures.PER_THREAD_STREAM) : code;
+        });
     }
 
     @Override

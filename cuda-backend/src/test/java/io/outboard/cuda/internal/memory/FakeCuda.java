@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
@@ -11,6 +12,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import jcuda.driver.CUstreamCaptureMode;
 import jcuda.runtime.cudaError;
@@ -55,6 +57,9 @@ public class FakeCuda implements CudaCalls {
         this.devices = devices;
     }
 
+    /** The bytes that were written, by their addresses. */
+    private final Map<Long, Byte> bytes = new ConcurrentHashMap<>();
+
     private record Allocation(long context, long sizeBytes) {}
 
     /** Makes the n-th call from now fail, counting from 1, and no other. */
@@ -77,6 +82,33 @@ public class FakeCuda implements CudaCalls {
                 .filter(allocation -> (allocation.context() & 0xFF) == device)
                 .mapToLong(allocation -> roundUp(allocation.sizeBytes()))
                 .sum();
+    }
+
+    /** Writes a byte as a kernel does. */
+    public void write(final long address, final int value) {
+        bytes.put(address, (byte) value);
+    }
+
+    /** {@inheritDoc} Memory that nobody wrote to is 0. */
+    @Override
+    public int fill(final long address, final long sizeBytes, final byte value) {
+        for (long i = 0; i < sizeBytes; i++) {
+            bytes.put(address + i, value);
+        }
+        return codeOfAccess("cuMemsetD8Async");
+    }
+
+    @Override
+    public int read(final ByteBuffer to, final long address) {
+        for (int i = 0; i < to.limit(); i++) {
+            to.put(i, bytes.getOrDefault(address + i, (byte) 0));
+        }
+        return codeOfAccess("cuMemcpyDtoHAsync");
+    }
+
+    private int codeOfAccess(final String call) {
+        assertFalse(dead.contains(currentContextOrZero()), "the context is gone");
+        return enterDriver(call, allowsUnsafeCalls() ? SUCCESS : cudaError.cudaErrorStreamCaptureUnsupported);
     }
 
     public boolean isAllocated(final long address) {

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.cuda.Gpu;
 import java.lang.invoke.MethodHandle;
+import java.nio.ByteBuffer;
+import java.util.List;
 import jcuda.CudaException;
 import jcuda.driver.CUevent;
 import jcuda.driver.CUstream;
@@ -15,6 +17,7 @@ import jcuda.driver.JCudaDriver;
 import jcuda.runtime.JCuda;
 import jcuda.runtime.cudaError;
 import jcuda.runtime.cudaStream_t;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class JCudaCallsTest {
@@ -49,6 +52,26 @@ class JCudaCallsTest {
         }
         assertNotNull(UncheckedCalls.find(JCudaDriver.class, "cuEventQueryNative", CUevent.class));
         assertNotNull(UncheckedCalls.find(JCudaDriver.class, "cuStreamQueryNative", CUstream.class));
+    }
+
+    /** The calls by the driver are tested beside those by JCuda. */
+    @Test
+    @Tag("gpu")
+    void shouldFillAndReadMemory() {
+        for (final CudaCalls calls : List.of(Gpu.require(), new JCudaCalls())) {
+            final long[] address = new long[1];
+            final ByteBuffer bytes = ByteBuffer.allocateDirect(9).limit(8);
+
+            assertEquals(0, calls.setDevice(0));
+            assertEquals(0, calls.allocate(address, 1000));
+            assertEquals(0, calls.fill(address[0], 1000, (byte) 0xA5));
+            assertEquals(0, calls.fill(address[0] + 996, 1, (byte) 7));
+            assertEquals(0, calls.read(bytes, address[0] + 992));
+            assertEquals(0, calls.release(address[0]));
+
+            assertEquals(0xA5A5_A507_A5A5_A5A5L, bytes.getLong(0));
+            assertEquals(0, bytes.limit(9).get(8));
+        }
     }
 
     @Test
