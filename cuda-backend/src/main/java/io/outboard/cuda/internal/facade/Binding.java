@@ -36,4 +36,11 @@ public interface Binding {
 
         void set(P object, long value);
     }
+
+    /** The places of 8 bytes of native memory, whose addresses needn't be in objects. */
+    interface Slots extends Place<Object> {
+
+        /** Sets the number at an address that isn't 0. */
+        void setAt(long address, long value);
+    }
 }

@@ -2,6 +2,7 @@ package io.outboard.cuda.internal.facade;
 
 import io.outboard.core.InvalidAddressException;
 import io.outboard.cuda.internal.facade.Binding.Place;
+import io.outboard.cuda.internal.facade.Binding.Slots;
 import io.outboard.cuda.internal.memory.CudaCalls;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
@@ -29,6 +30,11 @@ public final class Facade {
     /** This interface is a function that allocates; callers pass a method reference, which captures nothing. */
     public interface Allocation<P> {
         int allocate(P pointer, long sizeBytes);
+    }
+
+    /** This interface is a function that allocates, and writes to an address that isn't in an object. */
+    public interface SlotAllocation {
+        int allocate(long slot, long sizeBytes);
     }
 
     /** This interface is a function that allocates on a stream. */
@@ -75,6 +81,17 @@ public final class Facade {
             return CudaCalls.SUCCESS;
         }
         return elseByDriver(address, pool, pointer, place, () -> original.allocate(pointer, sizeBytes));
+    }
+
+    /** Allocates, and writes the address to native memory, so that the place needs no object. */
+    public int allocate(final long slot, final Slots slots, final long sizeBytes, final SlotAllocation original) {
+        final ContextPool pool = current();
+        final long address = pool == null || slot == 0 || sizeBytes <= 0 ? 0 : pool.allocate(sizeBytes);
+        if (address > ContextPool.NOT_SERVED) {
+            slots.setAt(slot, address);
+            return CudaCalls.SUCCESS;
+        }
+        return elseByDriver(address, pool, slot, slots, () -> original.allocate(slot, sizeBytes));
     }
 
     /** Allocates in the stream's context, even if another context is current. */

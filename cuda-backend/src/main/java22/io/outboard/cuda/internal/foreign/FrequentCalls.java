@@ -1,6 +1,7 @@
 package io.outboard.cuda.internal.foreign;
 
 import io.outboard.cuda.internal.facade.Binding.Place;
+import io.outboard.cuda.internal.facade.Binding.Slots;
 import io.outboard.cuda.internal.facade.Facade;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -15,9 +16,21 @@ final class FrequentCalls {
 
     private FrequentCalls() {}
 
-    /** Adapts a function of a pointer and a size. */
+    /** Adapts a function of a pointer, or of an address to write to, and a size. */
     static MethodHandle allocation(
             final Supplier<Facade> facade, final List<Place<Object>> places, final MethodHandle original) {
+        if (places.get(0) instanceof final Slots slots && original.type().parameterType(0) == long.class) {
+            final MethodHandle call = MethodHandles.explicitCastArguments(
+                    original, MethodType.methodType(int.class, long.class, long.class));
+            final Facade.SlotAllocation byBinding = (slot, sizeBytes) -> {
+                try {
+                    return (int) call.invokeExact(slot, sizeBytes);
+                } catch (final Throwable e) {
+                    throw Handles.thrown(e);
+                }
+            };
+            return Handles.ofSlot((slot, sizeBytes) -> facade.get().allocate(slot, slots, sizeBytes, byBinding));
+        }
         // Explicitly, since a program's own binding may take an int.
         final MethodHandle call = MethodHandles.explicitCastArguments(
                 original, MethodType.methodType(int.class, Object.class, long.class));

@@ -11,6 +11,8 @@ import java.util.function.ToIntFunction;
 final class Handles {
 
     private static final MethodHandle ALLOCATE = method(Facade.Allocation.class, "allocate", Object.class, long.class);
+    private static final MethodHandle ALLOCATE_TO_SLOT =
+            method(Facade.SlotAllocation.class, "allocate", long.class, long.class);
     private static final MethodHandle APPLY = method(ToIntFunction.class, "applyAsInt", Object.class);
 
     private static final MethodHandle APPLY_TO_LONG = method(LongToIntFunction.class, "applyAsInt", long.class);
@@ -19,6 +21,10 @@ final class Handles {
 
     static MethodHandle of(final Facade.Allocation<Object> allocation) {
         return ALLOCATE.bindTo(allocation);
+    }
+
+    static MethodHandle ofSlot(final Facade.SlotAllocation allocation) {
+        return ALLOCATE_TO_SLOT.bindTo(allocation);
     }
 
     static MethodHandle of(final ToIntFunction<?> function) {

@@ -3,6 +3,7 @@ package io.outboard.cuda.internal.foreign;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.outboard.cuda.internal.facade.Binding.Place;
+import io.outboard.cuda.internal.facade.Binding.Slots;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -98,7 +99,7 @@ final class Places {
     }
 
     /** 8 bytes of native memory, at an address. */
-    private record Slot(Place<Object> address) implements Place<Object> {
+    private record Slot(Place<Object> address) implements Slots {
 
         @Override
         public boolean takes(final Object object) {
@@ -112,7 +113,12 @@ final class Places {
 
         @Override
         public void set(final Object object, final long value) {
-            NativeMemory.set(address.get(object), value);
+            setAt(address.get(object), value);
+        }
+
+        @Override
+        public void setAt(final long slot, final long value) {
+            NativeMemory.set(slot, value);
         }
     }
 
