@@ -14,7 +14,9 @@ typedef unsigned long long CUdeviceptr, CUmemGenericAllocationHandle;
 typedef struct context *CUcontext;
 typedef struct stream *CUstream;
 typedef struct event *CUevent;
+typedef struct graph *CUgraph;
 typedef struct { char bytes[16]; } CUuuid;
+typedef struct { char bytes[64]; } CUipcMemHandle;
 typedef struct properties CUmemAllocationProp;
 typedef struct access CUmemAccessDesc;
 #endif
@@ -66,7 +68,7 @@ CUresult cuMemGetInfo_v2(size_t *freeBytes, size_t *bytes) {
 }
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
     SAY("cuMemAlloc_v2 %zu", bytes);
-    return *address = next, next += bytes, bytes == 1UL << 40 ? 2 : 0;
+    return !address ? 1 : (*address = next, next += bytes, bytes == 1UL << 40 ? 2 : 0);
 }
 CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element) {
     SAY("cuMemAllocPitch_v2 %zu %zu %u", width, height, element);
@@ -87,7 +89,8 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream
 CUresult cuStreamSynchronize(CUstream stream) { return SAY("cuStreamSynchronize %p", stream), 0; }
 CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
     SAY("cuStreamGetCtx %p", stream);
-    return *context = CONTEXT(1), 0;
+    // Handles of default streams belong to no context.
+    return *context = stream > (CUstream) 2 ? CONTEXT(1) : stack[depth], 0;
 }
 #ifndef OLD
 CUresult cuStreamGetId(CUstream stream, unsigned long long *id) { return SAY("cuStreamGetId %p", stream), *id = 77, 0; }
@@ -143,3 +146,42 @@ CUresult cuMemImportFromShareableHandle(
         CUmemGenericAllocationHandle *handle, void *from, CUmemAllocationHandleType type) {
     return *handle = 0x99, !from || type != 1;
 }
+
+// The functions that programs call, and pools don't. In those whose names end so, stream 0 is the thread's own.
+
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device) {
+    SAY("cuCtxCreate_v2 %u %d", flags, device);
+    return *context = stack[++depth] = CONTEXT(0x10 + device), 0;
+}
+CUresult cuGLCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device) {
+    return cuCtxCreate_v2(context, flags, device);
+}
+CUresult cuCtxDestroy_v2(CUcontext context) {
+    depth -= stack[depth] == context;
+    return SAY("cuCtxDestroy_v2 %p", context), 0;
+}
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address) {
+    SAY("cuMemGetAddressRange_v2 %llx", address);
+    return *base = address & ~0xFFFULL, *bytes = 1 << 12, 0;
+}
+CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address) {
+    return SAY("cuIpcGetMemHandle %llx", address), memset(handle, 1, sizeof *handle), 0;
+}
+CUresult cuStreamDestroy_v2(CUstream stream) { return SAY("cuStreamDestroy_v2 %p", stream), 0; }
+
+#define OF_BOTH_STREAMS(end) \
+    CUresult cuMemAllocAsync##end(CUdeviceptr *address, size_t bytes, CUstream stream) { \
+        SAY("cuMemAllocAsync" #end " %zu %p", bytes, stream); \
+        return *address = next, next += bytes, 0; \
+    } \
+    CUresult cuMemFreeAsync##end(CUdeviceptr address, CUstream stream) { \
+        return SAY("cuMemFreeAsync" #end " %llx %p", address, stream), 0; \
+    } \
+    CUresult cuStreamBeginCapture_v2##end(CUstream stream, CUstreamCaptureMode mode) { \
+        return SAY("cuStreamBeginCapture_v2" #end " %p %d", stream, mode), 0; \
+    } \
+    CUresult cuStreamEndCapture##end(CUstream stream, CUgraph *graph) { \
+        return SAY("cuStreamEndCapture" #end " %p", stream), *graph = (CUgraph) 0x9A, 0; \
+    }
+OF_BOTH_STREAMS()
+OF_BOTH_STREAMS(_ptsz)

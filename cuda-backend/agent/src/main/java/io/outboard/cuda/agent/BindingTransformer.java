@@ -1,6 +1,7 @@
 package io.outboard.cuda.agent;
 
 import io.outboard.cuda.internal.foreign.Bindings;
+import io.outboard.cuda.internal.foreign.FunctionNames;
 import java.lang.instrument.ClassFileTransformer;
 import java.security.ProtectionDomain;
 import java.util.HashSet;
@@ -123,11 +124,6 @@ final class BindingTransformer implements ClassFileTransformer {
         return writer.toByteArray();
     }
 
-    /** Answers the name that all versions of a function have. */
-    private static String baseOf(final String name) {
-        return name.replaceFirst("^n(?=cu)", "").replaceFirst("_v\\d$", "");
-    }
-
     /** Finds the functions that call another version of themselves. */
     private static final class Converters extends ClassVisitor {
 
@@ -165,7 +161,7 @@ final class BindingTransformer implements ClassFileTransformer {
                         final String calledDescriptor,
                         final boolean isInterface) {
                     if (owner.equals(className)
-                            && baseOf(called).equals(baseOf(name))
+                            && FunctionNames.baseOf(called).equals(FunctionNames.baseOf(name))
                             && !(called + calledDescriptor).equals(name + descriptor)) {
                         found.add(name + descriptor);
                     }
@@ -192,7 +188,7 @@ final class BindingTransformer implements ClassFileTransformer {
                 final @Nullable String signature,
                 final String @Nullable [] exceptions) {
             if ((access & Opcodes.ACC_STATIC) == 0
-                    || !functions.contains(baseOf(name))
+                    || !functions.contains(FunctionNames.baseOf(name))
                     || converters.contains(name + descriptor)) {
                 return super.visitMethod(access, name, descriptor, signature, exceptions);
             }

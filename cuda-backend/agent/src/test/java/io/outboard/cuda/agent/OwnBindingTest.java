@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import examples.fake.OddCuda;
 import examples.fake.OwnCuda;
 import examples.fake.OwnProgram;
+import examples.fake.OwnStreams;
 import io.outboard.cuda.agent.Jvm.Outcome;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -65,6 +66,27 @@ class OwnBindingTest {
 
         assertEquals("codes: 2, binding: 25", outcome.out().get(0));
         assertEquals(List.of(), outcome.err());
+    }
+
+    /** The fake captures each stream but the one of all threads, so that memory of a captured stream is a graph's. */
+    @Test
+    void shouldKnowTheDefaultStreamsOfThreads() throws Exception {
+        FakeDriver.compileTo(folder);
+        final Outcome outcome = new Jvm(folder)
+                .libraries(folder)
+                .classPath(List.of(Jvm.homeOf(OwnStreams.class)))
+                .agent("redirect=" + OwnStreams.class.getName())
+                .run(OwnStreams.class.getName());
+
+        assertEquals(
+                List.of(
+                        "binding: cudaStreamBeginCapture_ptsz",
+                        "binding: cudaMallocAsync_ptsz",
+                        "binding: cudaFreeAsync_ptsz",
+                        "binding: cudaStreamEndCapture_ptsz",
+                        "codes: 0, free of a pool's block by a graph: 900"),
+                outcome.out().stream().filter(line -> !line.startsWith("cu")).toList(),
+                () -> outcome.err().toString());
     }
 
     /** A program sets up its logging in main. */

@@ -25,7 +25,7 @@ import jcuda.driver.CUstreamCaptureMode;
 public final class StreamCaptures {
 
     /** The handle that names each thread's own default stream. */
-    static final long PER_THREAD_STREAM = 2;
+    public static final long PER_THREAD_STREAM = 2;
 
     private static final long PAUSE_NANOS = 100_000;
 

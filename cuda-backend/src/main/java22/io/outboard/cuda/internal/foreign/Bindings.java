@@ -116,7 +116,7 @@ public final class Bindings {
         if (isOpen ? type.parameterCount() < kinds.length() : type.parameterCount() != kinds.length()) {
             return Optional.empty();
         }
-        final List<Place<Object>> places = placesOf(kinds, type);
+        final List<Place<Object>> places = placesOf(kinds, type, FunctionNames.isOfThreads(name));
         return places.size() < kinds.length()
                 ? Optional.empty()
                 : Optional.of(original -> function.adapt(
@@ -124,7 +124,7 @@ public final class Bindings {
     }
 
     /** Answers how parameters are read and written, up to the first whose type has no place. */
-    private static List<Place<Object>> placesOf(final String kinds, final MethodType type)
+    private static List<Place<Object>> placesOf(final String kinds, final MethodType type, final boolean ofThreads)
             throws ReflectiveOperationException {
         final List<Place<Object>> places = new ArrayList<>();
         for (int i = 0; i < kinds.length(); i++) {
@@ -132,7 +132,7 @@ public final class Bindings {
             if (place == null) {
                 break;
             }
-            places.add(place);
+            places.add(kinds.charAt(i) == 's' && ofThreads ? new Places.StreamOfThread(place) : place);
         }
         return List.copyOf(places);
     }

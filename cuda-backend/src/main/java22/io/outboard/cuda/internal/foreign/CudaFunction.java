@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A function of CUDA that a facade stands for, with what its parameters are: {@code r} a place into which the function
- * writes 8 bytes, {@code v} a number, an address or a handle, {@code -} something that isn't looked at, and {@code *} at
- * the end whatever the versions of the function have more. The order of the parameters is that of CUDA's own headers,
- * which all bindings have.
+ * writes 8 bytes, {@code v} a number, an address or a handle, {@code s} a stream, {@code -} something that isn't looked
+ * at, and {@code *} at the end whatever the versions of the function have more. The order of the parameters is that of
+ * CUDA's own headers, which all bindings have.
  *
  * @param ofRuntime whether the function is the runtime's, and not the driver's
  * @param parameters their kinds
@@ -49,12 +49,9 @@ record CudaFunction(boolean ofRuntime, String parameters, Adapter adapter) {
 
     private static final Map<String, CudaFunction> BY_NAME = byName();
 
-    /**
-     * Answers the function of a name, such as {@code cuMemFree}, {@code cuMemFree_v2}, or {@code ncuMemFree}, which an
-     * outer function of a binding calls; null if no facade stands for it.
-     */
+    /** Answers the function of a name, in any version; null if no facade stands for it. */
     static @Nullable CudaFunction named(final String name) {
-        return BY_NAME.get(name.replaceFirst("^n(?=cu)", "").replaceFirst("_v\\d$", ""));
+        return BY_NAME.get(FunctionNames.baseOf(name));
     }
 
     /** Answers the names of all functions, without versions. */
@@ -68,14 +65,14 @@ record CudaFunction(boolean ofRuntime, String parameters, Adapter adapter) {
         addAdapter(all, "v", FrequentCalls::free, "cudaFree", "cuMemFree");
         add(
                 all,
-                "rvv",
+                "rvs",
                 (facade, call) -> facade.allocateAsync(
                         call, FIRST, call.get(1), call, call.get(2), (pointer, bytes, stream) -> stream.getAsInt()),
                 "cudaMallocAsync",
                 "cuMemAllocAsync");
         add(
                 all,
-                "vv",
+                "vs",
                 (facade, call) ->
                         facade.freeAsync(call, FIRST, call, call.get(1), (pointer, stream) -> stream.getAsInt()),
                 "cudaFreeAsync",
@@ -119,7 +116,7 @@ record CudaFunction(boolean ofRuntime, String parameters, Adapter adapter) {
                 "cuStreamDestroy");
         add(
                 all,
-                "v*",
+                "s*",
                 (facade, call) -> facade.beginCapture(call.get(0), call),
                 "cudaStreamBeginCapture",
                 "cuStreamBeginCapture",
@@ -127,7 +124,7 @@ record CudaFunction(boolean ofRuntime, String parameters, Adapter adapter) {
                 "cuStreamBeginCaptureToGraph");
         add(
                 all,
-                "v-",
+                "s-",
                 (facade, call) -> facade.endCapture(call.get(0), call),
                 "cudaStreamEndCapture",
                 "cuStreamEndCapture");

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.outboard.cuda.internal.facade.Binding.Place;
 import io.outboard.cuda.internal.facade.Binding.Slots;
+import io.outboard.cuda.internal.memory.StreamCaptures;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -35,7 +36,7 @@ final class Places {
     static @Nullable Place<Object> of(final char kind, final Class<?> type) throws ReflectiveOperationException {
         return switch (kind) {
             case 'r' -> ofResult(type);
-            case 'v' -> ofValue(type);
+            case 'v', 's' -> ofValue(type);
             default -> new Value();
         };
     }
@@ -82,6 +83,21 @@ final class Places {
             pointer = pointer.getSuperclass();
         }
         return pointer;
+    }
+
+    /** A stream, of which 0 is the thread's own default stream, and not the one of all threads. */
+    record StreamOfThread(Place<Object> stream) implements Place<Object> {
+
+        @Override
+        public long get(final @Nullable Object object) {
+            final long handle = stream.get(object);
+            return handle == 0 ? StreamCaptures.PER_THREAD_STREAM : handle;
+        }
+
+        @Override
+        public void set(final Object object, final long value) {
+            throw new UnsupportedOperationException("a stream can't be set");
+        }
     }
 
     /** A number that is passed by value. */
