@@ -1,4 +1,4 @@
-/** These programs use JCuda and know nothing of Outboard; tests run them with the agent and without it. */
+/** These programs use bindings of CUDA and know nothing of Outboard; tests run them with the agent and without it. */
 @NullMarked
 package examples;
 

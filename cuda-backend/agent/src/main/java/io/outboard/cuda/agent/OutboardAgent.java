@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
  * The entry point of {@code -javaagent:outboard-agent.jar} redirects a program's calls of {@code jcuda.runtime.JCuda}
  * and {@code jcuda.driver.JCudaDriver} to {@link OutboardRuntime} and {@link OutboardDriver}, without a change of the
  * program; on JDK 22 and newer it also replaces functions of other bindings' classes: JavaCPP's
- * {@code org.bytedeco.cuda.global.cudart}, TornadoVM's for its CUDA backend, and those that the program names; and, if
- * wanted, any of CUDA's functions that the program calls by {@code java.lang.foreign}.
+ * {@code org.bytedeco.cuda.global.cudart}, LWJGL's {@code org.lwjgl.cuda.CU}, TornadoVM's for its CUDA backend, and
+ * those that the program names; and, if wanted, any of CUDA's functions that the program calls by {@code
+ * java.lang.foreign}.
  *
  * <pre>
  *   java -javaagent:outboard-agent.jar[=option,...] ...
@@ -55,8 +56,9 @@ public final class OutboardAgent {
     /** This class calls the driver by {@code java.lang.foreign}, so for {@code foreign} its handles are enough. */
     private static final String TORNADO = "uk.ac.manchester.tornado.drivers.cuda.ffm.CUDADriverAPI";
 
-    /** The classes of bindings that have a static function for each of CUDA's: JavaCPP's, and TornadoVM's. */
-    private static final Set<String> BINDINGS = Set.of("org.bytedeco.cuda.global.cudart", TORNADO);
+    /** The classes of bindings that have a static function for each of CUDA's: JavaCPP's, LWJGL's, and TornadoVM's. */
+    private static final Set<String> BINDINGS =
+            Set.of("org.bytedeco.cuda.global.cudart", "org.lwjgl.cuda.CU", "org.lwjgl.cuda.CUGL", TORNADO);
 
     private static final int EXIT_WRONG_ARGUMENT = 2;
 

@@ -3,10 +3,9 @@ package io.outboard.cuda.agent;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.outboard.cuda.internal.foreign.Bindings;
-import java.io.InputStream;
+import io.outboard.cuda.internal.foreign.FunctionNames;
 import java.lang.reflect.Modifier;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -22,7 +21,7 @@ import org.junit.jupiter.api.condition.JRE;
 class JavaCppFunctionsTest {
 
     /** What is left alone beside the functions that JCuda has, too; each group begins with why. */
-    private static final String LEFT_ALONE = """
+    static final String LEFT_ALONE = """
             memory of CUDA's own pools, whose frees the facades pass on: cuDeviceGetDefaultMemPool cuDeviceGetMemPool
               cuDeviceSetMemPool cuMemGetDefaultMemPool cuMemGetMemPool cuMemPoolExportPointer
               cuMemPoolExportToShareableHandle cuMemPoolGetAccess cuMemPoolGetAttribute
@@ -66,7 +65,7 @@ class JavaCppFunctionsTest {
                 .filter(method -> Modifier.isPublic(method.getModifiers()) && Modifier.isStatic(method.getModifiers()))
                 .map(method -> method.getName())
                 .filter(name -> name.startsWith("cu") && JCudaVersionsTest.ABOUT_MEMORY.test(name + "("))
-                .filter(name -> !Bindings.functions().contains(name.replaceFirst("_v\\d$", "")))
+                .filter(name -> !Bindings.functions().contains(FunctionNames.baseOf(name)))
                 .forEach(left::add);
 
         left.removeAll(JCudaVersionsTest.namesIn(JCudaVersionsTest.LEFT_ALONE));
@@ -76,26 +75,13 @@ class JavaCppFunctionsTest {
     /** Each of the class's functions that has the name of one that is redirected has its parameters, too. */
     @Test
     void shouldKnowAllTypesOfParameters() throws Exception {
-        final String name = cudart.class.getName();
-        final BindingTransformer transformer =
-                new BindingTransformer(Set.of(name), Bindings.functions(), warning -> {});
-        final byte[] bytes;
-        try (InputStream stream = Objects.requireNonNull(cudart.class.getResourceAsStream("cudart.class"))) {
-            bytes = Objects.requireNonNull(transformer.transform(
-                    cudart.class.getModule(),
-                    cudart.class.getClassLoader(),
-                    name.replace('.', '/'),
-                    null,
-                    null,
-                    stream.readAllBytes()));
-        }
-        final Class<?> redirected = new ClassLoader(cudart.class.getClassLoader()) {
-            Class<?> define() {
-                return defineClass(name, bytes, 0, bytes.length);
-            }
-        }.define();
+        final Class<?> redirected = RedirectedClass.of(cudart.class);
 
         assertEquals(List.of(), Bindings.misfits(redirected));
-        assertEquals(52, transformer.functionsByClass().get(name));
+        assertEquals(
+                52,
+                Stream.of(redirected.getDeclaredMethods())
+                        .filter(method -> method.getName().startsWith(Bindings.PREFIX))
+                        .count());
     }
 }

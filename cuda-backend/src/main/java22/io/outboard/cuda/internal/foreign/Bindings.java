@@ -32,6 +32,8 @@ public final class Bindings {
     /** What the agent puts before the old name of a function. */
     public static final String PREFIX = "outboard$";
 
+    private static final String LWJGL = "org.lwjgl.cuda.CU";
+
     /**
      * The facades are made when a binding's function is first called: their classes ask for loggers, which a program sets
      * up first.
@@ -97,9 +99,22 @@ public final class Bindings {
     public static CallSite link(final Lookup lookup, final String name, final MethodType type)
             throws ReflectiveOperationException {
         final MethodHandle original = lookup.findStatic(lookup.lookupClass(), PREFIX + name, type);
-        return new ConstantCallSite(adapter(name, type)
+        return new ConstantCallSite(adapter(nameInLibrary(lookup, name), type)
                 .map(adapter -> adapter.apply(original).asType(type))
                 .orElse(original));
+    }
+
+    /** Answers which function of CUDA's library a binding calls. LWJGL chooses by its configuration. */
+    private static String nameInLibrary(final Lookup lookup, final String name) throws ReflectiveOperationException {
+        if (!lookup.lookupClass().getName().equals(LWJGL)) {
+            return name;
+        }
+        final Class<?> configuration = lookup.findClass("org.lwjgl.system.Configuration");
+        final Object ofThreads =
+                configuration.getField("CUDA_API_PER_THREAD_DEFAULT_STREAM").get(null);
+        return Boolean.TRUE.equals(configuration.getMethod("get").invoke(ofThreads))
+                ? name + FunctionNames.OF_THREADS
+                : name;
     }
 
     /** Answers what adapts a binding's function to its facade; nothing if no facade stands for it. */
