@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.MemoryUser;
@@ -12,6 +13,7 @@ import io.outboard.core.Region;
 import io.outboard.cuda.driver.CudaFailureException;
 import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
+import java.nio.ByteBuffer;
 import jcuda.runtime.cudaError;
 import org.junit.jupiter.api.Test;
 
@@ -49,6 +51,43 @@ class ContextMemorySourceTest {
                 () -> assertEquals(FakeCuda.TOTAL_BYTES, thrown.freeBytes()),
                 () -> assertEquals(0, cuda.lastError()),
                 () -> assertEquals(0, cuda.currentContextOrZero()));
+    }
+
+    @Test
+    void shouldFillAndReadInItsContext() {
+        final long address = source.take(REGION_BYTES).address();
+        final ByteBuffer bytes = ByteBuffer.allocateDirect(2);
+
+        assertTrue(source.fill(address, 1000, (byte) 7));
+        assertTrue(source.read(address + 999, bytes));
+
+        assertAll(
+                () -> assertEquals(7, bytes.get(0)),
+                () -> assertEquals(0, bytes.get(1)),
+                () -> assertEquals(0, cuda.currentContextOrZero()),
+                () -> assertFalse(captures.isEntered()));
+        cuda.failAt(1, cudaError.cudaErrorIllegalAddress);
+        assertThrows(CudaFailureException.class, () -> source.read(address, bytes));
+        cuda.failAt(1, cudaError.cudaErrorStreamCaptureImplicit);
+        assertFalse(source.read(address, bytes), "somebody captures a stream and hasn't said so");
+        assertFalse(captures.isEntered());
+    }
+
+    @Test
+    void shouldNeitherFillNorReadDuringACaptureNorAfterTheEnd() {
+        final long address = source.take(REGION_BYTES).address();
+        final ByteBuffer bytes = ByteBuffer.allocateDirect(1);
+        captures.begin(5, context);
+
+        assertFalse(source.fill(address, 1, (byte) 7));
+        captures.ended(5);
+        assertTrue(source.read(address, bytes));
+        assertEquals(0, bytes.get(0));
+        cuda.endContext(context);
+        source.contextEnded();
+        assertFalse(source.fill(address, 1, (byte) 7));
+        assertFalse(source.read(address, bytes));
+        assertFalse(captures.isEntered());
     }
 
     @Test

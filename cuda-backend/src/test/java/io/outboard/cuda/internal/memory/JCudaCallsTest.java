@@ -69,7 +69,7 @@ class JCudaCallsTest {
             assertEquals(0, calls.read(bytes, address[0] + 992));
             assertEquals(0, calls.release(address[0]));
 
-            assertEquals(0xA5A5_A507_A5A5_A5A5L, bytes.getLong(0));
+            assertEquals(0xA5A5_A5A5_07A5_A5A5L, bytes.getLong(0));
             assertEquals(0, bytes.limit(9).get(8));
         }
     }
