@@ -42,7 +42,7 @@ public final class JavaCppBuffers {
     private static final long LONG_NS = 100_000;
 
     /** The kernel writes a value into each of so many words. */
-    private static final String FILL = """
+    static final String FILL = """
             .version 6.0
             .target sm_50
             .address_size 64

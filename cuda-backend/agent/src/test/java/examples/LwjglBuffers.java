@@ -37,36 +37,6 @@ public final class LwjglBuffers {
     private static final int BLOCK = 256;
     private static final long LONG_NS = 100_000;
 
-    /** The kernel writes a value into each of so many words. */
-    private static final String FILL = """
-            .version 6.0
-            .target sm_50
-            .address_size 64
-
-            .visible .entry fill(.param .u64 words, .param .u32 count, .param .u32 value)
-            {
-                .reg .pred %p<2>;
-                .reg .b32 %r<7>;
-                .reg .b64 %rd<4>;
-
-                ld.param.u64 %rd1, [words];
-                ld.param.u32 %r1, [count];
-                ld.param.u32 %r2, [value];
-                mov.u32 %r3, %ctaid.x;
-                mov.u32 %r4, %ntid.x;
-                mov.u32 %r5, %tid.x;
-                mad.lo.u32 %r6, %r3, %r4, %r5;
-                setp.ge.u32 %p1, %r6, %r1;
-                @%p1 bra done;
-                mul.wide.u32 %rd2, %r6, 4;
-                cvta.to.global.u64 %rd3, %rd1;
-                add.u64 %rd3, %rd3, %rd2;
-                st.global.u32 [%rd3], %r2;
-            done:
-                ret;
-            }
-            """;
-
     private LwjglBuffers() {}
 
     public static void main(final String... args) throws Exception {
@@ -81,7 +51,7 @@ public final class LwjglBuffers {
             check(CU.cuDevicePrimaryCtxRetain(handle, device.get(0)));
             context = handle.get(0);
             check(CU.cuCtxSetCurrent(context));
-            final ByteBuffer ptx = MemoryUtil.memASCII(FILL);
+            final ByteBuffer ptx = MemoryUtil.memASCII(JavaCppBuffers.FILL);
             check(CU.cuModuleLoadData(handle, ptx));
             MemoryUtil.memFree(ptx);
             check(CU.cuModuleGetFunction(handle, handle.get(0), "fill"));

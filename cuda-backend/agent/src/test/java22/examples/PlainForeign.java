@@ -38,36 +38,6 @@ public final class PlainForeign {
     private static final int BLOCK = 256;
     private static final int NON_BLOCKING = 1;
 
-    /** The kernel writes a value into each of so many words. */
-    private static final String FILL = """
-            .version 6.0
-            .target sm_50
-            .address_size 64
-
-            .visible .entry fill(.param .u64 words, .param .u32 count, .param .u32 value)
-            {
-                .reg .pred %p<2>;
-                .reg .b32 %r<7>;
-                .reg .b64 %rd<4>;
-
-                ld.param.u64 %rd1, [words];
-                ld.param.u32 %r1, [count];
-                ld.param.u32 %r2, [value];
-                mov.u32 %r3, %ctaid.x;
-                mov.u32 %r4, %ntid.x;
-                mov.u32 %r5, %tid.x;
-                mad.lo.u32 %r6, %r3, %r4, %r5;
-                setp.ge.u32 %p1, %r6, %r1;
-                @%p1 bra done;
-                mul.wide.u32 %rd2, %r6, 4;
-                cvta.to.global.u64 %rd3, %rd1;
-                add.u64 %rd3, %rd3, %rd2;
-                st.global.u32 [%rd3], %r2;
-            done:
-                ret;
-            }
-            """;
-
     /** The driver's functions; what it calls a handle is an address here. */
     private static final class Driver {
 
@@ -121,15 +91,16 @@ public final class PlainForeign {
             check((int) Driver.RETAIN.invokeExact(result, 0));
             final MemorySegment context = result.get(ADDRESS, 0);
             check((int) Driver.CHOOSE.invokeExact(context));
-            check((int) Driver.LOAD.invokeExact(result, arena.allocateFrom(FILL)));
+            check((int) Driver.LOAD.invokeExact(result, arena.allocateFrom(JavaCppBuffers.FILL)));
             final MemorySegment module = result.get(ADDRESS, 0);
             check((int) Driver.FIND.invokeExact(result, module, arena.allocateFrom("fill")));
             final MemorySegment fill = result.get(ADDRESS, 0);
 
             run(context, fill, WARM_UP_ROUNDS);
-            final long[] outcome = run(context, fill, ROUNDS);
+            final int rounds = args.length > 0 ? Integer.parseInt(args[0]) : ROUNDS;
+            final long[] outcome = run(context, fill, rounds);
             System.out.println("wrong words: " + outcome[0]);
-            System.err.printf(Locale.ROOT, "calls: %d, %.3f ms%n", 2L * THREADS * ROUNDS, outcome[1] / 1e6);
+            System.err.printf(Locale.ROOT, "calls: %d, %.3f ms%n", 2L * THREADS * rounds, outcome[1] / 1e6);
             check((int) Driver.RELEASE.invokeExact(0));
         }
     }

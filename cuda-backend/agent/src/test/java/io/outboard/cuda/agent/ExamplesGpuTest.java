@@ -10,6 +10,7 @@ import examples.Churn;
 import examples.JavaCppBuffers;
 import examples.KernelsInFlight;
 import examples.LaunchesBeside;
+import examples.LwjglBuffers;
 import examples.ManyThreads;
 import examples.Scatter;
 import examples.VectorAdd;
@@ -46,6 +47,7 @@ class ExamplesGpuTest {
     private static final String NATIVE_LIBRARY = "/lib/libJCudaRuntime-12.6.0-linux-x86_64.so";
 
     private static final String JAVACPP = JavaCppBuffers.class.getName();
+    private static final String LWJGL = LwjglBuffers.class.getName();
     private static final String FOREIGN = "examples.PlainForeign";
     private static final String JAVACPP_LOADER = "/org/bytedeco/javacpp/linux-x86_64/libjnijavacpp.so";
     private static final String JAVACPP_LIBRARY = "/org/bytedeco/cuda/linux-x86_64/libjnicudart.so";
@@ -101,6 +103,13 @@ class ExamplesGpuTest {
 
         assertPrintsTheSame(JAVACPP, "");
         assertGains(JAVACPP, "", reporter);
+    }
+
+    @EnabledForJreRange(min = JRE.JAVA_22)
+    @Test
+    void shouldServeAProgramThatCallsByLwjgl(final TestReporter reporter) throws Exception {
+        assertPrintsTheSame(LWJGL, "");
+        assertGains(LWJGL, "", reporter);
     }
 
     @EnabledForJreRange(min = JRE.JAVA_22)
@@ -244,7 +253,12 @@ class ExamplesGpuTest {
                     Jvm.homeOf(JAVACPP_LOADER),
                     Jvm.homeOf(JAVACPP_LIBRARY)));
         }
-        // JavaCPP unpacks its library there.
-        return new Jvm(folder).classPath(classPath).option("-Dorg.bytedeco.javacpp.cachedir=" + folder);
+        classPath.addAll(LwjglAgentTest.LWJGL);
+        return new Jvm(folder)
+                .classPath(classPath)
+                // Both unpack their libraries there.
+                .option("-Dorg.bytedeco.javacpp.cachedir=" + folder)
+                .option("-Dorg.lwjgl.system.SharedLibraryExtractPath=" + folder)
+                .option("-Dorg.lwjgl.cuda.libname=" + FakeDriver.NAME);
     }
 }

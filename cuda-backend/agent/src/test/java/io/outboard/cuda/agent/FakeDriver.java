@@ -21,16 +21,14 @@ final class FakeDriver {
 
     /** Compiles the driver into a folder; without its source or a compiler the test is skipped. */
     static void compileTo(final Path folder) throws InterruptedException {
+        compile(Path.of(System.getProperty("outboard.driver.source", "driver.c")), folder.resolve(NAME));
+    }
+
+    /** Compiles a library; without its source or a compiler the test is skipped. */
+    static void compile(final Path source, final Path library) throws InterruptedException {
         Assumptions.assumeTrue(OS.LINUX.isCurrentOs(), "skipped, needs Linux");
-        final Path source = Path.of(System.getProperty("outboard.driver.source", "driver.c"));
-        Assumptions.assumeTrue(Files.isRegularFile(source), () -> "skipped, needs the driver's source: " + source);
-        final List<String> command = List.of(
-                "gcc",
-                "-shared",
-                "-fPIC",
-                source.toString(),
-                "-o",
-                folder.resolve(NAME).toString());
+        Assumptions.assumeTrue(Files.isRegularFile(source), () -> "skipped, needs the library's source: " + source);
+        final List<String> command = List.of("gcc", "-shared", "-fPIC", source.toString(), "-o", library.toString());
         try {
             assertEquals(0, new ProcessBuilder(command).inheritIO().start().waitFor(), command::toString);
         } catch (final IOException e) {

@@ -32,7 +32,7 @@ class LwjglAgentTest {
             "cu(Mem(Alloc|Free|GetAddress)|Ipc|StreamBegin|StreamEnd|StreamDestroy|CtxCreate" + "|CtxDestroy).*";
 
     /** Jars of LWJGL, and of the natives that it needs for memory and calls of its own. */
-    private static final List<Path> LWJGL =
+    static final List<Path> LWJGL =
             List.of(Jvm.homeOf(CU.class), Jvm.homeOf(Version.class), Jvm.homeOf("/linux/x64/org/lwjgl/liblwjgl.so"));
 
     @TempDir

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import examples.fake.EarlyAgent;
 import examples.fake.Launcher;
 import io.outboard.cuda.agent.Jvm.Outcome;
-import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,14 +13,11 @@ import java.util.List;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
-import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.JRE;
-import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -29,7 +25,6 @@ import org.junit.jupiter.api.io.TempDir;
  * libraries that a C compiler makes, which say what they are asked.
  */
 @Tag("agent-jar")
-@EnabledOnOs(OS.LINUX)
 @EnabledForJreRange(min = JRE.JAVA_22, disabledReason = "skipped, needs java.lang.foreign")
 class PlainForeignAgentTest {
 
@@ -58,25 +53,9 @@ class PlainForeignAgentTest {
 
     @BeforeAll
     static void makeLibraries() throws InterruptedException {
+        FakeDriver.compileTo(libraries);
         final Path module = Jvm.homeOf(PlainForeignAgentTest.class).resolve("../..");
-        makeLibrary(module.resolve("../src/test/c/driver.c"), "libcuda.so.1");
-        makeLibrary(module.resolve("src/test/c/runtime.c"), "libcudart.so");
-    }
-
-    private static void makeLibrary(final Path source, final String name) throws InterruptedException {
-        Assumptions.assumeTrue(Files.exists(source), () -> "skipped, needs " + source);
-        final List<String> command = List.of(
-                "gcc",
-                "-shared",
-                "-fPIC",
-                source.toString(),
-                "-o",
-                libraries.resolve(name).toString());
-        try {
-            assertEquals(0, new ProcessBuilder(command).inheritIO().start().waitFor(), command::toString);
-        } catch (final IOException e) {
-            Assumptions.abort("skipped, needs gcc: " + e.getMessage());
-        }
+        FakeDriver.compile(module.resolve("src/test/c/runtime.c"), libraries.resolve("libcudart.so"));
     }
 
     @Test
