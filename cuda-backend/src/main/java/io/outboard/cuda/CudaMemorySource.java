@@ -252,8 +252,8 @@ public final class CudaMemorySource implements DeviceMemorySource, AccessibleMem
     }
 
     /**
-     * {@inheritDoc} The device fills it at its own speed, beside the work of all streams but the legacy default one,
-     * which is waited for.
+     * {@inheritDoc} The device fills it at its own speed, beside the work of all streams but two, which are
+     * waited for: the legacy default one, and the thread's own default one.
      */
     @Override
     public boolean fill(final long address, final long sizeBytes, final byte value) {

@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>A red zone is verified when its block is freed or resized, and freed memory when it is handed out again or leaves
- * the pool; all of both by {@link #checkAll} and {@link #end}. A free waits until the work has finished that may use the
- * block. While a stream is captured, nobody may wait, fill or read: blocks that are allocated, freed or resized
+ * the pool; all of both by {@link #checkAll} and {@link #end}. A free waits until the work has finished that may use
+ * the block. While a stream is captured, nobody may wait, fill or read: blocks that are allocated, freed or resized
  * meanwhile aren't watched. What is found is kept until {@link #report}, which the pool calls without a lock.
  *
  * <p>Thread-safety: safe for any number of threads, one of which fills and reads at a time. Cost: the device's time to

@@ -526,7 +526,7 @@ public final class Pool implements AutoCloseable {
     /**
      * Looks for writes behind the end of blocks in use and to freed memory, as far as they have happened by now, and
      * reports them as {@link PoolBuilder#check} says. The device copies all freed memory to the host for that. Nothing
-     * happens without a check, nor once the pool is closed, which looks itself.
+     * happens without a check, nor once the pool is closed: {@link #close} has looked then.
      *
      * @throws RuntimeException what the device fails with, or what the check's handler throws
      */

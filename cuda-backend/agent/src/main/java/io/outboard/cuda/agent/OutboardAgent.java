@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * The entry point of {@code -javaagent:outboard-agent.jar} redirects a program's calls of {@code jcuda.runtime.JCuda}
  * and {@code jcuda.driver.JCudaDriver} to {@link OutboardRuntime} and {@link OutboardDriver}, without a change of the
  * program; on JDK 22 and newer it also replaces functions of other bindings' classes: JavaCPP's
- * {@code org.bytedeco.cuda.global.cudart}, LWJGL's {@code org.lwjgl.cuda.CU}, TornadoVM's for its CUDA backend, and
- * those that the program names; and, if wanted, any of CUDA's functions that the program calls by {@code
+ * {@code org.bytedeco.cuda.global.cudart}, LWJGL's {@code org.lwjgl.cuda.CU} and {@code CUGL}, TornadoVM's for its CUDA
+ * backend, and those that the user names; and, if wanted, any of CUDA's functions that the program calls by {@code
  * java.lang.foreign}.
  *
  * <pre>
