@@ -5,7 +5,8 @@ import java.nio.ByteBuffer;
 
 /**
  * This source has memory that the host can fill and read, which a pool with a {@linkplain PoolBuilder#check check} does
- * with its blocks. Both methods wait until they are done. Safe for any number of threads.
+ * with its blocks. Both methods wait until they are done, and throw what the device fails with. Safe for any number of
+ * threads.
  */
 public interface AccessibleMemorySource extends MemorySource {
 

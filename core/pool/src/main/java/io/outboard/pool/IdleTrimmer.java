@@ -147,7 +147,7 @@ final class IdleTrimmer implements MemoryUser {
         } else if (threads.enter()) {
             try {
                 held.pressed();
-                pressed.trimTo(Math.max(keptBytes, arenas.totals.heldBytes() - bytes));
+                pressed.trimUnwatched(Math.max(keptBytes, arenas.totals.heldBytes() - bytes));
             } finally {
                 threads.leave();
             }
@@ -212,7 +212,7 @@ final class IdleTrimmer implements MemoryUser {
             // The pause grows beforehand, since a try that throws is in vain, too.
             pause = Math.min(2 * pause + 1, MOST_SKIPS);
             skips = pause;
-            if (pool.trimTo(bytes) < heldBytes) {
+            if (pool.trimUnwatched(bytes) < heldBytes) {
                 pause = 0;
                 skips = 0;
             }

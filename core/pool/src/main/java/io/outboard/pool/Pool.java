@@ -496,6 +496,15 @@ public final class Pool implements AutoCloseable {
         if (bytes < 0) {
             throw new IllegalArgumentException("bytes=" + bytes + " must be >= 0");
         }
+        final long heldBytes = trimUnwatched(bytes);
+        if (check != null) {
+            check.report();
+        }
+        return heldBytes;
+    }
+
+    /** Does the same without a report, since nobody hears what is thrown on a thread of the pool's own. */
+    long trimUnwatched(final long bytes) {
         try {
             if (arenas.totals.heldBytes() > bytes && !work.isCapturing()) {
                 if (policy != ReusePolicy.IMMEDIATE) {
@@ -516,9 +525,6 @@ public final class Pool implements AutoCloseable {
             if (!isClosed()) {
                 throw e;
             }
-        }
-        if (check != null) {
-            check.report();
         }
         return arenas.totals.heldBytes();
     }
@@ -541,6 +547,7 @@ public final class Pool implements AutoCloseable {
      * Waits for the device, and gives every region back. Blocks that are still in use are reported as a warning to the
      * logger {@code io.outboard.pool}, with the largest of them. Idempotent. What the device or the
      * memory source fails with is thrown when all regions have been tried: the first failure, with others suppressed.
+     * A {@linkplain PoolBuilder#check check}'s handler is called, too, and what it throws is thrown in the same way.
      */
     @Override
     public void close() {

@@ -294,8 +294,8 @@ public final class PoolBuilder {
     /**
      * Makes the pool look for writes behind the end of a block and after its free. Behind each block lies a red zone of
      * 512 bytes or more, which is verified when the block is freed or resized. Freed memory is filled, and verified
-     * when it is handed out again or leaves the pool. {@link Pool#close} and {@link Pool#checkMemory} verify all. Fresh
-     * memory is filled, too: its floats are NaN, its integers -1. A write of the very bytes that are there isn't
+     * when it is handed out again or leaves the pool. {@link Pool#close} and {@link Pool#checkMemory} verify all. A
+     * block is also filled when it is allocated: its floats are NaN, its integers -1. A write of the very bytes that are there isn't
      * noticed, nor is anything of blocks that are allocated, freed or resized while a stream is captured.
      *
      * <p>This is for finding faults: a free waits for the work that may use the block, as {@code cudaFree} does, and
@@ -304,8 +304,9 @@ public final class PoolBuilder {
      *
      * @param handler is told what is found, on the thread whose call finds it, which may have nothing to do with the
      *     block. What the handler throws, that call throws when it has freed or resized its block, or closed the pool;
-     *     an allocation then hands out nothing. {@code found -> { throw found; }} is a handler that does that. It isn't
-     *     called on the pool's own threads: the next call that may find something reports what these have found
+     *     an allocation then hands out nothing. {@code found -> { throw found; }} is a handler that does that. What
+     *     is found while idle memory goes back is reported by the program's next call that may find something. What the
+     *     handler throws while a buffer is freed that was forgotten goes to the logger alone
      * @return this builder
      */
     public PoolBuilder check(final Consumer<? super MemoryCorruptionException> handler) {

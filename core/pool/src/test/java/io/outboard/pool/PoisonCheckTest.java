@@ -158,6 +158,21 @@ class PoisonCheckTest {
         assertFound(only(), address, 10 * MIB, 9 * MIB);
     }
 
+    /** Another pool's request makes this one give memory back, on a thread that may know nothing of the handler. */
+    @Test
+    void shouldReportOnACallOfTheProgram() {
+        final long address = pool.allocate(10 * MIB);
+        pool.free(address);
+        memory.write(address + 9 * MIB, 7);
+
+        pool.idle.giveBack(DEVICE);
+
+        assertEquals(0, pool.statistics().heldBytes());
+        assertEquals(List.of(), List.copyOf(found));
+        pool.free(pool.allocate(1000));
+        assertFound(only(), address, 10 * MIB, 9 * MIB);
+    }
+
     @Test
     void shouldFindAWriteAfterTheFreeBeforeAWholeRegionGoesBack() {
         final Pool whole = pool(
