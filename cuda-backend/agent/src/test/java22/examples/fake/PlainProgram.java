@@ -133,8 +133,8 @@ public final class PlainProgram {
     }
 
     /**
-     * A handle that keeps errno, one of too small a number, and one without an address; and, not called, one of an
-     * address inside a function.
+     * A handle that keeps errno, one of too small a number, and one without an address; and, not called, one of a size
+     * that is an address, and one of an address inside a function.
      */
     @SuppressWarnings("restricted")
     private static int useOddHandles() throws Throwable {
@@ -146,6 +146,8 @@ public final class PlainProgram {
         codes |= (int) LINKER.downcallHandle(free, FunctionDescriptor.of(JAVA_INT, JAVA_SHORT))
                 .invokeExact((short) 0);
         codes |= (int) LINKER.downcallHandle(type).invokeExact(free, 0L);
+        final MemorySegment allocate = Driver.LIBRARY.find("cuMemAlloc_v2").orElseThrow();
+        LINKER.downcallHandle(allocate, FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
         final long inside =
                 Driver.LIBRARY.find("cuMemAllocPitch_v2").orElseThrow().address() + 1;
         final FunctionDescriptor rows =

@@ -211,6 +211,14 @@ class OutboardOptionsTest {
         assertEquals("", messages(unchecked));
     }
 
+    @Test
+    void shouldServeAProgramThatAllocatesWhenItEnds(@TempDir final Path folder) throws Exception {
+        final List<String> lines =
+                ChildJvm.run(folder, entry -> true, "-Doutboard.share=0.5", PoisonProbe.class, "late");
+
+        assertEquals(List.of("allocated"), lines);
+    }
+
     private static String messages(final List<String> lines) {
         return lines.stream().filter(line -> line.contains("Corruption")).collect(Collectors.joining("\n"));
     }

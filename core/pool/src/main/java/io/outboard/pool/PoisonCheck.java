@@ -148,19 +148,25 @@ final class PoisonCheck {
         used.remove(address);
     }
 
-    /** Poisons a block that was taken, before the pool may hand it on. */
-    void poison(final Block block, final long stream) {
+    /**
+     * Poisons a block that was taken, before the pool may hand it on. Returns false if the work that may use the block
+     * goes on, since a stream is captured.
+     */
+    boolean poison(final Block block, final long stream) {
         block.freedAt = new Throwable("freed here");
-        if (!block.watched || !awaitWork(stream)) {
-            return;
+        if (!awaitWork(stream)) {
+            return false;
         }
         synchronized (this) {
-            verify(block, block.redZone(), block.endAddress, BEHIND_END);
-            block.told = false;
-            if (fill(block.address, block.endAddress, DEAD)) {
-                poisoned.put(block.address, new Poisoned(block.endAddress, block));
+            if (block.watched) {
+                verify(block, block.redZone(), block.endAddress, BEHIND_END);
+                block.told = false;
+                if (fill(block.address, block.endAddress, DEAD)) {
+                    poisoned.put(block.address, new Poisoned(block.endAddress, block));
+                }
             }
         }
+        return true;
     }
 
     /** Moves the red zone of a block that has another size now, and perhaps more memory. */

@@ -92,8 +92,11 @@ final class PoolObservers {
             with.report();
         } catch (final RuntimeException | Error e) {
             // The caller gets no address that it could free.
-            with.forget(address);
-            pool.freeUnwatched(address, Streams.ALL);
+            try {
+                with.forget(address);
+            } finally {
+                pool.freeUnwatched(address, Streams.ALL);
+            }
             throw e;
         }
         return address;
@@ -104,10 +107,12 @@ final class PoolObservers {
         pool.blockBytes(address);
         final PoisonCheck.Block block = with.take(address);
         final Arena wanting;
+        boolean isIdle = false;
         try {
-            with.poison(block, stream);
+            isIdle = with.poison(block, pool.reusePolicy() == ReusePolicy.STREAM_ORDERED ? stream : Streams.ALL);
         } finally {
-            wanting = pool.freeUnwatched(address, stream);
+            // The next block there is filled at once, so nobody may have it before its work has ended.
+            wanting = pool.freeUnwatched(address, isIdle ? stream : Streams.ALL);
         }
         return wanting;
     }

@@ -387,6 +387,39 @@ class PoisonCheckTest {
         assertFound(only(), freed, 1000, 0);
     }
 
+    /** Without an order of streams, a free on a stream waits for the others, too. */
+    @Test
+    void shouldWaitForAllStreamsUnlessFreesAreOrdered() {
+        final long address = pool.allocate(1000);
+        device.submit(STREAM + 1, () -> memory.write(address + 9, 7));
+        device.submit(STREAM);
+
+        pool.freeAsync(address, STREAM);
+        device.finishAll();
+
+        close();
+        assertEquals(List.of(), List.copyOf(found));
+    }
+
+    /** Nobody can wait for the kernel, so its block must not be filled for whoever comes next on the stream. */
+    @Test
+    void shouldNotFillABlockThatItCouldNotWaitForWhenTheStreamReusesIt() {
+        final Pool ordered = pool(
+                ReusePolicy.STREAM_ORDERED, builder -> builder.name("ordered").check(found::add));
+        final long address = ordered.allocateAsync(4000, STREAM);
+        device.submit(STREAM, () -> memory.write(address + 3900, 7));
+        device.capturing(true);
+        ordered.freeAsync(address, STREAM);
+        device.capturing(false);
+
+        final long next = ordered.allocateAsync(3500, STREAM);
+        device.finishAll();
+        ordered.freeAsync(next, STREAM);
+
+        ordered.close();
+        assertEquals(List.of(), List.copyOf(found));
+    }
+
     /** The capture may have ended by the time at which the memory is filled, but nobody has waited. */
     @Test
     void shouldLeaveAloneWhatItCouldNotWaitFor() {

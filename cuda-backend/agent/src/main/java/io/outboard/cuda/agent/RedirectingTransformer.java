@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.ClassReader;
@@ -31,7 +30,9 @@ final class RedirectingTransformer implements ClassFileTransformer {
     private final List<Redirection> redirections;
     private final Consumer<String> warnings;
     private final Map<String, Integer> callsByClass = new ConcurrentHashMap<>();
-    private final AtomicBoolean warned = new AtomicBoolean();
+
+    /** The originals that a class doesn't see, of which a line was said. */
+    private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
     RedirectingTransformer(final List<Redirection> redirections, final Consumer<String> warnings) {
         this.redirections = redirections;
@@ -147,7 +148,7 @@ final class RedirectingTransformer implements ClassFileTransformer {
     }
 
     private void warnOnce(final String className, final Redirection redirection) {
-        if (!warned.getAndSet(true)) {
+        if (warned.add(redirection.source())) {
             final boolean isOfJdk = redirection.source().startsWith("java.");
             warnings.accept("class=" + className + " must see "
                     + (isOfJdk ? "" : "the " + redirection.source() + " of the class path and ")

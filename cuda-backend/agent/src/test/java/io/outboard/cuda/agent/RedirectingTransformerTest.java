@@ -186,6 +186,22 @@ class RedirectingTransformerTest {
         assertEquals(1, warnings.size());
     }
 
+    /** What one class doesn't see mustn't hide that another doesn't see JCuda. */
+    @Test
+    void shouldWarnOnceOfEachOriginal() throws Exception {
+        final RedirectingTransformer both = new RedirectingTransformer(
+                List.of(
+                        Redirection.between("java.util.Map", Facade.class),
+                        Redirection.between(Original.class.getName(), Facade.class)),
+                warnings::add);
+        final ClassLoader original = loaderOf(ClassLoader.getPlatformClassLoader(), Original.class);
+
+        both.transform(original, "Some", null, null, bytesOf(Caller.class));
+        both.transform(original, "Some", null, null, bytesOf(Caller.class));
+
+        assertEquals(2, warnings.size(), warnings::toString);
+    }
+
     @Test
     void shouldRedirectNothingWhereTheOriginalIsMissing() throws Exception {
         final Redirection redirection = Redirection.between("examples.fake.Missing", Facade.class);

@@ -79,6 +79,9 @@ public final class ContextPools {
     /** This record is kept of a pool whose context is gone. */
     private record EndedPool(int device, PoolStatistics statistics) {}
 
+    /** Whether memory is checked when the process ends. Guarded by the monitor. */
+    private boolean checksAtExit;
+
     /** The pools that have ended. Guarded by the monitor. */
     private final List<EndedPool> history = new ArrayList<>();
 
@@ -260,11 +263,28 @@ public final class ContextPools {
             all[all.length - 1] = added;
             // This volatile write pairs with the reads of threads that look for an address, a device or a context.
             pools = all;
+            if (options.checksMemory()) {
+                checkAtExit();
+            }
             return added;
         } catch (final CudaFailureException | OutOfMemoryError e) {
             // Otherwise each further allocation would leave such a pool behind.
             added.discard();
             throw e;
+        }
+    }
+
+    /** Has memory checked when the process ends, since programs leave their last blocks to that. */
+    private void checkAtExit() {
+        if (!checksAtExit) {
+            checksAtExit = true;
+            try {
+                Runtime.getRuntime()
+                        .addShutdownHook(new Thread(
+                                () -> Arrays.stream(pools).forEach(ContextPool::checkMemory), "outboard-check"));
+            } catch (final IllegalStateException e) {
+                LOGGER.log(System.Logger.Level.DEBUG, "the process ends already", e);
+            }
         }
     }
 

@@ -109,13 +109,8 @@ public final class PoolMaker {
         try {
             work = new ContextWork(context);
             pool = pool(name, source, work, options);
-            final ContextPool made = new ContextPool(
+            return new ContextPool(
                     context, source, work, pool, options.reuse() != ReusePolicy.IMMEDIATE, options.freeIsBarrier());
-            if (options.checksMemory()) {
-                // Programs leave their last blocks to the end of the process.
-                Runtime.getRuntime().addShutdownHook(new Thread(made::checkMemory, "outboard-check"));
-            }
-            return made;
         } catch (final RuntimeException | Error e) {
             if (pool != null) {
                 pool.close();

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A function of CUDA that a facade stands for, with what its parameters are: {@code r} a place into which the function
- * writes 8 bytes, {@code v} a number, an address or a handle, {@code s} a stream, {@code -} something that isn't looked
+ * writes 8 bytes, {@code v} a number, an address or a handle, {@code n} a number, {@code s} a stream, {@code -} something that isn't looked
  * at, and {@code *} at the end whatever the versions of the function have more. The order of the parameters is that of
  * CUDA's own headers, which all bindings have.
  *
@@ -61,7 +61,7 @@ record CudaFunction(boolean ofRuntime, String parameters, Adapter adapter) {
 
     private static Map<String, CudaFunction> byName() {
         final Map<String, CudaFunction> all = new HashMap<>();
-        addAdapter(all, "rv", FrequentCalls::allocation, "cudaMalloc", "cuMemAlloc");
+        addAdapter(all, "rn", FrequentCalls::allocation, "cudaMalloc", "cuMemAlloc");
         addAdapter(all, "v", FrequentCalls::free, "cudaFree", "cuMemFree");
         add(
                 all,

@@ -37,12 +37,17 @@ final class Places {
         return switch (kind) {
             case 'r' -> ofResult(type);
             case 'v', 's' -> ofValue(type);
+            case 'n' -> isNumber(type) ? new Value() : null;
             default -> new Value();
         };
     }
 
+    private static boolean isNumber(final Class<?> type) {
+        return type == long.class || type == int.class;
+    }
+
     private static @Nullable Place<Object> ofValue(final Class<?> type) throws ReflectiveOperationException {
-        if (type == long.class || type == int.class) {
+        if (isNumber(type)) {
             return new Value();
         }
         if (type == MemorySegment.class) {
