@@ -11,8 +11,13 @@ public final class MemoryCorruptionException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    /** The block's first address. */
     private final long address;
+
+    /** The block's size as it was asked for. */
     private final long sizeBytes;
+
+    /** Where the first wrong byte is, from the block's first one. */
     private final long offsetBytes;
 
     MemoryCorruptionException(
