@@ -32,6 +32,8 @@ final class LenderLoop implements Runnable {
     private final int mostPeers;
     private final List<Peer> peers = new ArrayList<>();
     private final Queue<Runnable> posted = new ConcurrentLinkedQueue<>();
+
+    /** The event that wakes the thread after an action is posted. The monitor guards it, since the end closes it. */
     private final int event;
 
     /** The action at the end, while no other lender can have the socket's path yet. */
@@ -40,8 +42,11 @@ final class LenderLoop implements Runnable {
     /** Whether the loop must end. Confined to the lender's thread. */
     private boolean ending;
 
-    /** Whether the thread runs no more posted actions. From then on, whoever posts an action runs it. */
-    private volatile boolean ended;
+    /**
+     * Whether the thread runs no more posted actions. From then on, whoever posts an action runs it, and the event is
+     * closed. The monitor guards this field.
+     */
+    private boolean ended;
 
     /** A descriptor that is closed when no other is left, so that a connection can be accepted and turned away. */
     private int reserve;
@@ -68,7 +73,7 @@ final class LenderLoop implements Runnable {
      * Runs the action in the lender's thread, soon. After the thread has ended, the caller runs it at once, one action
      * at a time.
      */
-    void post(final Runnable action) {
+    synchronized void post(final Runnable action) {
         posted.add(action);
         if (ended) {
             runPosted();
@@ -82,7 +87,15 @@ final class LenderLoop implements Runnable {
         post(() -> ending = true);
     }
 
-    private synchronized void runPosted() {
+    /** Ends the posting of actions to the thread, which has closed all else. */
+    private synchronized void endPosting() {
+        ended = true;
+        linux.close(event);
+        runPosted();
+    }
+
+    /** Runs the posted actions: in the lender's thread, or under the monitor after that has ended. */
+    private void runPosted() {
         Runnable action = posted.poll();
         while (action != null) {
             action.run();
@@ -100,8 +113,7 @@ final class LenderLoop implements Runnable {
             requests.tell(LenderEvent.Kind.FAILED, null, 0, e.getMessage());
         } finally {
             closeAll();
-            ended = true;
-            runPosted();
+            endPosting();
         }
     }
 

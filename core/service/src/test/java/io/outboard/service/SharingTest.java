@@ -21,6 +21,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -33,13 +35,35 @@ import org.junit.jupiter.api.io.TempDir;
 class SharingTest {
 
     private static final long UNIT = MemoryDevice.UNIT_BYTES;
+    /** A part of the name of a lease's file. Files of other names may have the same numbers. */
+    private static final String FILE = "outboard-lease";
+
+    private static final int INODE_OF_MAPPING = 4;
     private static final String NO_TICKET = "0123456789abcdef0123456789abcdef";
 
     @TempDir
     Path folder;
 
+    /** The numbers that Linux gave the files of this test's leases. */
+    private final Set<String> inodes = ConcurrentHashMap.newKeySet();
+
     private Path socket;
     private Lender lender;
+
+    /** This device notes the files of its leases, so that a test isn't confused by those of an earlier lender. */
+    private final class Device extends MemoryDevice {
+
+        Device() throws IOException {
+            super(8 * UNIT);
+        }
+
+        @Override
+        public Memory create(final long bytes) throws IOException {
+            final Memory memory = super.create(bytes);
+            inodes.add(inodeOf(Path.of("/proc/self/fd/" + memory.descriptor())));
+            return memory;
+        }
+    }
 
     @BeforeEach
     void start() throws IOException {
@@ -49,7 +73,7 @@ class SharingTest {
     }
 
     private Lender lender() throws IOException {
-        return Lender.of(LendingDevice.memory(8 * UNIT))
+        return Lender.of(new Device())
                 .quota("little", new Quota(0, UNIT))
                 .settling(Duration.ofMillis(500))
                 .start(socket);
@@ -73,14 +97,24 @@ class SharingTest {
                 .sum();
     }
 
-    /** Returns this process's mappings and descriptors of leases; Linux frees a file with the last of them. */
-    private static List<String> filesOfThisProcess() {
-        final List<String> files = new ArrayList<>();
+    private static String inodeOf(final Path descriptor) throws IOException {
+        return String.valueOf(Files.getAttribute(descriptor, "unix:ino"));
+    }
+
+    /** Returns this process's mappings and descriptors of the leases; Linux frees a file with the last of them. */
+    private List<String> leasesOfThisProcess() {
+        final List<String> leases = new ArrayList<>();
         try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
-            files.addAll(Files.readAllLines(Path.of("/proc/self/maps")));
+            for (final String line : Files.readAllLines(Path.of("/proc/self/maps"))) {
+                if (line.contains(FILE) && inodes.contains(line.split(" +")[INODE_OF_MAPPING])) {
+                    leases.add(line);
+                }
+            }
             for (final Path each : descriptors.toList()) {
                 try {
-                    files.add(each + " " + Files.readSymbolicLink(each));
+                    if (Files.readSymbolicLink(each).toString().contains(FILE) && inodes.contains(inodeOf(each))) {
+                        leases.add(each.toString());
+                    }
                 } catch (final IOException e) {
                     // This descriptor was that of the listing, and is closed by now.
                 }
@@ -88,8 +122,7 @@ class SharingTest {
         } catch (final IOException e) {
             throw new UncheckedIOException(e);
         }
-        files.removeIf(each -> !each.contains("outboard-lease"));
-        return files;
+        return leases;
     }
 
     @Test
@@ -124,6 +157,8 @@ class SharingTest {
             made.view(0, 8).putLong(0, 4711);
             assertEquals(2 * UNIT, lender.status().lentBytes());
             assertEquals(2 * UNIT, leasedBytes("one"));
+            // Three mappings, and the descriptor that the lender keeps.
+            Await.until(() -> leasesOfThisProcess().size() == 4, this::leasesOfThisProcess);
 
             made.close();
             assertEquals(2 * UNIT, lender.status().lentBytes());
@@ -141,8 +176,7 @@ class SharingTest {
             openedToo.close();
 
             assertEquals(0, lender.status().lentBytes());
-            // An earlier test's lender may still be closing its memory.
-            Await.until(() -> filesOfThisProcess().isEmpty(), SharingTest::filesOfThisProcess);
+            Await.until(() -> leasesOfThisProcess().isEmpty(), this::leasesOfThisProcess);
             assertThrows(IOException.class, () -> one.open(made.ticket(), false));
         }
     }
