@@ -20,7 +20,7 @@ import java.util.function.LongSupplier;
  * asked to give back.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: one thread, which never waits for a client or the device, and
- * a few threads that make memory; some hundred bytes of host memory for a lease. JMX shows the lender as {@link
+ * a few threads that make memory, one that tells of events; some hundred bytes of host memory for a lease. JMX shows the lender as {@link
  * LenderMXBean}, and JFR as {@code io.outboard.LenderActivity}. When a lender ends, its clients keep what they have,
  * and state it to the next lender at the same path.
  */
@@ -28,6 +28,7 @@ public final class Lender implements AutoCloseable {
 
     private final Path socket;
     private final LendingDevice device;
+    private final LenderEvents events;
     private final Requests requests;
     private final LenderLoop loop;
     private final Thread thread;
@@ -41,17 +42,18 @@ public final class Lender implements AutoCloseable {
         final int user = builder.user == Linux.NONE ? linux.user() : builder.user;
         final MemoryMakers makers = new MemoryMakers(this::post);
         final LenderManagement management = new LenderManagement(socket, this::status);
-        final Consumer<LenderEvent> events = event -> {
+        events = new LenderEvents(builder.events);
+        final Consumer<LenderEvent> told = event -> {
             management.took(event);
-            builder.events.accept(event);
+            events.tell(event);
         };
-        requests =
-                new Requests(builder, events, makers, user, file.isSuccessor ? builder.settling.toNanos() : 0, clock);
+        requests = new Requests(builder, told, makers, user, file.isSuccessor ? builder.settling.toNanos() : 0, clock);
         loop = new LenderLoop(linux, file, requests, builder.clients, management::unregister);
         thread = new Thread(loop, "outboard-lender");
         thread.setDaemon(true);
         requests.tell(LenderEvent.Kind.STARTED, null, device.limitBytes(), device.name() + " at " + socket);
         management.register();
+        events.start();
         thread.start();
     }
 
@@ -99,7 +101,10 @@ public final class Lender implements AutoCloseable {
         thread.join();
     }
 
-    /** Ends all connections, and closes the device; clients keep what they hold. Idempotent. */
+    /**
+     * Ends all connections, and closes the device; clients keep what they hold. Waits up to 5 s for events that aren't
+     * taken yet. Idempotent.
+     */
     @Override
     public void close() {
         loop.end();
@@ -112,6 +117,7 @@ public final class Lender implements AutoCloseable {
             }
         }
         device.close();
+        events.end();
         if (interrupted) {
             Thread.currentThread().interrupt();
         }

@@ -93,9 +93,10 @@ public final class LenderBuilder {
     }
 
     /**
-     * Sets who is told what the lender does.
+     * Sets who is told what the lender does. The lender doesn't wait for that: when some thousand events aren't taken
+     * yet, further ones are dropped, and {@link LenderEvent.Kind#DROPPED} says how many.
      *
-     * @param sink called in the lender's thread, so it mustn't wait nor call the lender; what it throws is logged
+     * @param sink called by a thread of its own, with one event after another; what it throws is logged
      * @return this builder
      */
     public LenderBuilder events(final Consumer<LenderEvent> sink) {

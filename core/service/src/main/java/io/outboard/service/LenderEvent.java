@@ -15,31 +15,49 @@ public record LenderEvent(Kind kind, String client, int pid, long bytes, String 
     /** A kind says what a lender did. */
     public enum Kind {
         /** The lender can be connected to. */
-        STARTED,
+        STARTED(System.Logger.Level.INFO),
         /** A client has said who it is. */
-        CONNECTED,
+        CONNECTED(System.Logger.Level.INFO),
         /** A client wasn't let in. */
-        TURNED_AWAY,
+        TURNED_AWAY(System.Logger.Level.WARNING),
         /** A client states a lease that another lender made. */
-        HELD,
+        HELD(System.Logger.Level.INFO),
         /** A lease was sent. */
-        LEASED,
+        LEASED(System.Logger.Level.DEBUG),
         /** A client opened a lease that another one shares. */
-        OPENED,
+        OPENED(System.Logger.Level.DEBUG),
         /** A client gave a lease back. */
-        RETURNED,
+        RETURNED(System.Logger.Level.DEBUG),
         /** A lease was refused. */
-        REFUSED,
+        REFUSED(System.Logger.Level.INFO),
         /** A client was asked to give back. */
-        PRESSED,
+        PRESSED(System.Logger.Level.DEBUG),
         /** A client that was asked has given back what it could. */
-        EASED,
+        EASED(System.Logger.Level.DEBUG),
         /** A client is gone, and what it held is off the ledger. */
-        DISCONNECTED,
+        DISCONNECTED(System.Logger.Level.INFO),
         /** Something failed that no client had requested. */
-        FAILED,
+        FAILED(System.Logger.Level.WARNING),
+        /** Events were dropped, since they were taken too slowly; the detail says how many. */
+        DROPPED(System.Logger.Level.WARNING),
         /** The lender has ended. */
-        ENDED
+        ENDED(System.Logger.Level.INFO);
+
+        private final System.Logger.Level level;
+
+        Kind(final System.Logger.Level level) {
+            this.level = level;
+        }
+
+        /**
+         * Returns how much an event of this kind matters to a log.
+         *
+         * @return {@code DEBUG} for each lease that comes and goes, {@code INFO} for clients and refusals, and {@code
+         *     WARNING} for what somebody should look at
+         */
+        public System.Logger.Level level() {
+            return level;
+        }
     }
 
     /**

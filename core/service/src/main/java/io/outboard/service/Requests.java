@@ -80,11 +80,7 @@ final class Requests implements Admission.Outcome {
     void tell(final LenderEvent.Kind kind, final @Nullable Account account, final long bytes, final String detail) {
         final String client = account == null ? "" : account.name;
         final int pid = account == null ? 0 : account.pid;
-        try {
-            events.accept(new LenderEvent(kind, client, pid, bytes, detail));
-        } catch (final RuntimeException e) {
-            System.getLogger("io.outboard.service").log(System.Logger.Level.WARNING, "an event was lost", e);
-        }
+        events.accept(new LenderEvent(kind, client, pid, bytes, detail));
     }
 
     /** Returns when {@link #time} must be called, or {@code Long.MAX_VALUE}. */

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.service.internal.linux.Linux;
+import io.outboard.service.internal.linux.LinuxCalls;
 import io.outboard.service.internal.wire.Message;
 import io.outboard.service.internal.wire.MessageType;
 import io.outboard.service.internal.wire.Refusal;
@@ -11,6 +13,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -98,11 +101,11 @@ class LenderClaimsTest {
     }
 
     private Lender lender() throws IOException {
-        return lender(LendingDevice.memory(LIMIT), event -> {});
+        return lender(LendingDevice.memory(LIMIT));
     }
 
-    private Lender lender(final LendingDevice device, final Consumer<LenderEvent> events) throws IOException {
-        lender = Lender.of(device).events(events).start(socket);
+    private Lender lender(final LendingDevice device) throws IOException {
+        lender = Lender.of(device).start(socket);
         return lender;
     }
 
@@ -200,7 +203,7 @@ class LenderClaimsTest {
     @Test
     void shouldNotTakeBackWhatIsStillBeingMade() throws Exception {
         final SlowDevice device = new SlowDevice();
-        final Lender here = lender(device, event -> {});
+        final Lender here = lender(device);
         final CountDownLatch closed = new CountDownLatch(1);
         device.onClose = closed::countDown;
         final RawClient raw = RawClient.known(socket);
@@ -266,19 +269,29 @@ class LenderClaimsTest {
                 meanwhile.set(Thread.currentThread());
             }
         };
-        final Lender here = lender(device, event -> {
+        final AtomicReference<@Nullable LenderLoop> started = new AtomicReference<>();
+        final MemoryMakers makers =
+                new MemoryMakers(action -> Objects.requireNonNull(started.get()).post(action));
+        final Consumer<LenderEvent> told = event -> {
             if (event.kind() == LenderEvent.Kind.DISCONNECTED) {
                 telling.set(Thread.currentThread());
                 device.gate.countDown();
                 pause();
                 telling.set(null);
             }
-        });
+        };
+        final Linux linux = LinuxCalls.find();
+        final Requests requests = new Requests(Lender.of(device), told, makers, linux.user(), 0, System::nanoTime);
+        final LenderLoop loop = new LenderLoop(linux, SocketFile.open(linux, socket), requests, 8, () -> {});
+        started.set(loop);
+        final Thread thread = new Thread(loop);
+        thread.start();
         try (RawClient raw = RawClient.known(socket)) {
             raw.send(Message.of(MessageType.LEASE, 1, UNIT));
             assertTrue(device.asked.await(20, TimeUnit.SECONDS));
 
-            here.close();
+            loop.end();
+            thread.join();
         }
 
         assertNull(meanwhile.get());
@@ -297,7 +310,7 @@ class LenderClaimsTest {
     void shouldRefuseWhereTheDeviceThrowsAnError() throws IOException {
         final SlowDevice device = new SlowDevice();
         device.failure = new OutOfMemoryError("of the heap");
-        final Lender here = lender(device, event -> {});
+        final Lender here = lender(device);
         try (RawClient raw = RawClient.known(socket)) {
             raw.send(Message.of(MessageType.LEASE, 3, UNIT));
 

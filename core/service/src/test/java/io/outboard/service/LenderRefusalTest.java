@@ -314,7 +314,7 @@ class LenderRefusalTest {
             Await.until(() -> lender.status().lentBytes() == UNIT, lender::status);
         }
         assertLends();
-        assertTrue(events.stream().anyMatch(event -> event.detail().contains("EMFILE")), events::toString);
+        Await.until(() -> events.stream().anyMatch(event -> event.detail().contains("EMFILE")), events::toString);
     }
 
     @Test

@@ -1,7 +1,6 @@
 package io.outboard.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -54,7 +53,8 @@ class OtherLanguageTest {
         assertEquals(new NativeProgram.Run(0, "leased " + 3 * UNIT + " bytes, all zero\nreturned\n"), run);
         Await.until(() -> lender.status().clients().isEmpty(), () -> lender.status());
         assertEquals(0, lender.status().lentBytes());
-        assertTrue(events.stream().anyMatch(event -> event.kind() == LenderEvent.Kind.RETURNED), events::toString);
+        Await.until(
+                () -> events.stream().anyMatch(event -> event.kind() == LenderEvent.Kind.RETURNED), events::toString);
     }
 
     @Test

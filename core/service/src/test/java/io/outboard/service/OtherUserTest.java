@@ -76,7 +76,10 @@ class OtherUserTest {
         final NativeProgram.Run run = lessee();
 
         assertEquals(new NativeProgram.Run(1, "connect: Permission denied\n"), run);
-        assertEquals(LenderEvent.Kind.STARTED, events.get(events.size() - 1).kind());
+        lender.close();
+        assertEquals(
+                List.of(LenderEvent.Kind.STARTED, LenderEvent.Kind.ENDED),
+                events.stream().map(LenderEvent::kind).toList());
     }
 
     @Test

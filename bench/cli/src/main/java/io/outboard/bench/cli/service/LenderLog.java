@@ -9,21 +9,46 @@ import java.time.temporal.ChronoUnit;
 import java.util.Locale;
 import java.util.function.Consumer;
 
-/** This class logs what a lender does as it happens, one line for each event. Safe for any number of threads. */
+/** This class logs what a lender does as it happens, one line for each event. Confined to one thread at a time. */
 final class LenderLog implements Consumer<LenderEvent> {
+
+    /** A level says which events are logged. */
+    enum Level {
+        /** All of them, each lease included. */
+        DEBUG(System.Logger.Level.DEBUG),
+        /** Clients that come and go, and what was refused, too. */
+        INFO(System.Logger.Level.INFO),
+        /** Only what somebody should look at. */
+        WARN(System.Logger.Level.WARNING);
+
+        private final System.Logger.Level least;
+
+        Level(final System.Logger.Level least) {
+            this.least = least;
+        }
+
+        boolean has(final LenderEvent event) {
+            return event.kind().level().getSeverity() >= least.getSeverity();
+        }
+    }
 
     private final PrintWriter out;
     private final boolean json;
+    private final Level level;
     private final InstantSource clock;
 
-    LenderLog(final PrintWriter out, final boolean json, final InstantSource clock) {
+    LenderLog(final PrintWriter out, final boolean json, final Level level, final InstantSource clock) {
         this.out = out;
         this.json = json;
+        this.level = level;
         this.clock = clock;
     }
 
     @Override
-    public synchronized void accept(final LenderEvent event) {
+    public void accept(final LenderEvent event) {
+        if (!level.has(event)) {
+            return;
+        }
         final Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
         out.println(json ? json(now, event) : now + " " + event);
         out.flush();

@@ -78,6 +78,16 @@ public final class ServeCommand implements Callable<Integer> {
                     "How to log what happens: lines for people, or one JSON object a line. Default: ${DEFAULT-VALUE}.")
     private OutputOptions.Format format = OutputOptions.Format.TABLE;
 
+    @Option(
+            names = "--log",
+            paramLabel = "debug|info|warn",
+            defaultValue = "debug",
+            description =
+                    "What to log: all, each lease included; clients and refusals; or only what somebody should look at."
+                            + " The lender doesn't wait for its log: lines that nobody reads in time are dropped and"
+                            + " counted. Default: ${DEFAULT-VALUE}.")
+    private LenderLog.Level log = LenderLog.Level.DEBUG;
+
     /** Picocli calls this constructor. */
     public ServeCommand() {}
 
@@ -102,7 +112,7 @@ public final class ServeCommand implements Callable<Integer> {
         final boolean json = format == OutputOptions.Format.JSON;
         final LenderBuilder builder = Lender.of(lent)
                 .spares(spares)
-                .events(new LenderLog(spec.commandLine().getOut(), json, InstantSource.system()));
+                .events(new LenderLog(spec.commandLine().getOut(), json, log, InstantSource.system()));
         parsed.forEach(builder::quota);
         return builder;
     }

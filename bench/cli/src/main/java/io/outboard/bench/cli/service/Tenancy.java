@@ -57,8 +57,8 @@ final class Tenancy {
             double mostNs) {}
 
     /**
-     * This object holds how many bytes a tenant has leased now, and the most that the tenant had; only the lender's
-     * thread writes to it.
+     * This object holds how many bytes a tenant has leased now, and the most that the tenant had; only one thread
+     * of the lender's writes to it.
      */
     private static final class Leased {
         private long bytes;

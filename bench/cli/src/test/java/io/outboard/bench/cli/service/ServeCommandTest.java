@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.outboard.bench.cli.Main;
 import io.outboard.bench.cli.common.WrongUseException;
+import io.outboard.service.Lease;
 import io.outboard.service.LenderConnection;
 import io.outboard.service.LendingDevice;
 import java.io.BufferedReader;
@@ -109,6 +110,24 @@ class ServeCommandTest {
             final List<String> lines = log.lines().toList();
             assertTrue(lines.stream().anyMatch(line -> line.contains("leased client=night")), lines::toString);
             assertTrue(lines.get(lines.size() - 1).endsWith("ended"), lines::toString);
+        }
+    }
+
+    /** The lender's log goes to a pipe, which is full after some hundred leases. */
+    @Test
+    void shouldLendAndEndThoughNobodyReadsItsLog() throws IOException, InterruptedException {
+        final Process lender = serve("--limit", "64MiB");
+        try (BufferedReader log = lender.inputReader();
+                LenderConnection client = connect(log)) {
+            for (int i = 0; i < 2000; i++) {
+                final Lease lease = client.lease(2 * MIB);
+                client.closeDescriptor(lease);
+                client.giveBack(lease.number());
+            }
+
+            lender.toHandle().destroy();
+            assertTrue(lender.waitFor(60, TimeUnit.SECONDS));
+            assertEquals(ENDED_BY_SIGTERM, lender.exitValue());
         }
     }
 
