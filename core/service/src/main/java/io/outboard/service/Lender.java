@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A lender lends a device's memory to other processes, in leases. Each lease is physical memory of its own, which the
@@ -33,7 +34,12 @@ public final class Lender implements AutoCloseable {
     private final LenderLoop loop;
     private final Thread thread;
 
-    Lender(final LenderBuilder builder, final Linux linux, final Path socket, final SocketFile file)
+    Lender(
+            final LenderBuilder builder,
+            final Linux linux,
+            final Path socket,
+            final SocketFile file,
+            final @Nullable DeviceLock lock)
             throws IOException {
         this.socket = socket;
         device = builder.device;
@@ -48,10 +54,19 @@ public final class Lender implements AutoCloseable {
             events.tell(event);
         };
         requests = new Requests(builder, told, makers, user, file.isSuccessor ? builder.settling.toNanos() : 0, clock);
-        loop = new LenderLoop(linux, file, requests, builder.clients, management::unregister);
+        final Runnable onEnd = () -> {
+            if (lock != null) {
+                lock.close();
+            }
+            management.unregister();
+        };
+        loop = new LenderLoop(linux, file, requests, builder.clients, onEnd);
         thread = new Thread(loop, "outboard-lender");
         thread.setDaemon(true);
         requests.tell(LenderEvent.Kind.STARTED, null, device.limitBytes(), device.name() + " at " + socket);
+        if (lock != null && lock.isLentByOthers) {
+            requests.tell(LenderEvent.Kind.FAILED, null, 0, "another user's lender has the device, too");
+        }
         management.register();
         events.start();
         thread.start();

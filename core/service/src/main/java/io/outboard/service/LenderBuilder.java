@@ -114,26 +114,32 @@ public final class LenderBuilder {
      * Starts to lend.
      *
      * @param socket the file that clients connect to, which only this user may do; a file with {@code .lock} appended
-     *     to its name is made beside it, and stays
+     *     to its name is made beside it, and stays. Its folder, if missing, is made for this user only
      * @return a lender, which owns the device and closes it
      * @throws IllegalArgumentException if the path has more than 107 bytes, or the quotas guarantee more than the
      *     device has
-     * @throws IOException if another lender has the path, another file is there, this isn't Linux, or the JDK is older
-     *     than 22; nothing changes, and the device stays open
+     * @throws IOException if another lender has the path; if another lender of this user lends the device, and that is
+     *     {@linkplain LendingDevice#isExclusive exclusive}; if another file, or another user's lock, is there; if this
+     *     isn't Linux; or if the JDK is older than 22. The device stays open
      */
     public Lender start(final Path socket) throws IOException {
         final Linux linux = LinuxCalls.find();
         final Path path = SocketFile.checked(socket);
         new Ledger(device.limitBytes(), quotas);
-        final SocketFile file = SocketFile.open(linux, path);
+        final DeviceLock lock = device.isExclusive() ? DeviceLock.take(linux, device.name(), linux.user()) : null;
+        SocketFile file = null;
         boolean done = false;
         try {
-            final Lender lender = new Lender(this, linux, path, file);
+            file = SocketFile.open(linux, path);
+            final Lender lender = new Lender(this, linux, path, file, lock);
             done = true;
             return lender;
         } finally {
-            if (!done) {
+            if (!done && file != null) {
                 file.close();
+            }
+            if (!done && lock != null) {
+                lock.close();
             }
         }
     }

@@ -51,6 +51,16 @@ public interface LendingDevice extends AutoCloseable {
     long limitBytes();
 
     /**
+     * Returns whether a user's lenders must not lend the device at the same time, since they would lend the same memory
+     * twice.
+     *
+     * @return true, unless the limit isn't that of a real device
+     */
+    default boolean isExclusive() {
+        return true;
+    }
+
+    /**
      * Makes memory for a lease.
      *
      * @param bytes the size, {@code 0 < bytes}, a multiple of {@link #unitBytes}

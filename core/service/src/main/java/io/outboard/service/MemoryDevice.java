@@ -45,6 +45,11 @@ class MemoryDevice implements LendingDevice {
     }
 
     @Override
+    public boolean isExclusive() {
+        return false;
+    }
+
+    @Override
     public Memory create(final long bytes) throws IOException {
         try {
             return new FileMemory(linux, linux.memory(bytes));

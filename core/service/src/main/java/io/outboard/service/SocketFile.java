@@ -3,23 +3,20 @@ package io.outboard.service;
 import io.outboard.service.internal.linux.Linux;
 import io.outboard.service.internal.linux.LinuxException;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
+import java.util.Map;
+import java.util.Objects;
 
 /**
  * The socket file is what clients connect to. One lender has it at a time, by a lock on another file beside it, {@code
  * PATH.lock}, which it holds as long as it lives. The lock file is never deleted: by then it may be another lender's.
+ *
+ * <p>Only this user can open the lock file, since whoever can open a file may lock it. A missing folder is made for this
+ * user only.
  *
  * <p>Confined to one thread.
  */
@@ -27,16 +24,12 @@ final class SocketFile {
 
     private static final String LOCK_SUFFIX = ".lock";
 
-    /**
-     * The locked files of this process. Linux drops a process's locks on a file when any of the process's descriptors
-     * of that file is closed, so a locked file must not be opened a second time.
-     */
-    private static final Set<Path> TAKEN = ConcurrentHashMap.newKeySet();
+    private static final int FILE_TYPE = 0170000;
+    private static final int SOCKET_TYPE = 0140000;
 
     private final Linux linux;
     private final Path path;
-    private final Path taken;
-    private final FileChannel lock;
+    private final int lock;
 
     /** Whether there was a lender at the path before, whose clients may still be there. */
     final boolean isSuccessor;
@@ -44,15 +37,9 @@ final class SocketFile {
     final int descriptor;
 
     private SocketFile(
-            final Linux linux,
-            final Path path,
-            final Path taken,
-            final FileChannel lock,
-            final boolean isSuccessor,
-            final int descriptor) {
+            final Linux linux, final Path path, final int lock, final boolean isSuccessor, final int descriptor) {
         this.linux = linux;
         this.path = path;
-        this.taken = taken;
         this.lock = lock;
         this.isSuccessor = isSuccessor;
         this.descriptor = descriptor;
@@ -72,34 +59,25 @@ final class SocketFile {
     /**
      * Makes the socket file, in place of one that a dead lender left.
      *
-     * @throws IOException if another lender has it, or the file is no socket; nothing changes
+     * @throws IOException if another lender has it, the file is no socket, or another user's file is in the way; no file
+     *     changes
      */
     static SocketFile open(final Linux linux, final Path path) throws IOException {
-        final Path parent = path.getParent();
-        final Path taken = (parent == null ? path : parent).toRealPath().resolve(path.getFileName());
-        if (!TAKEN.add(taken)) {
-            throw inUse(path);
+        final Path folder = path.getParent();
+        if (folder != null) {
+            Files.createDirectories(
+                    folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         }
-        SocketFile file = null;
-        try {
-            file = open(linux, path, taken);
-            return file;
-        } finally {
-            if (file == null) {
-                TAKEN.remove(taken);
-            }
-        }
-    }
-
-    private static SocketFile open(final Linux linux, final Path path, final Path taken) throws IOException {
         final Path lockPath = path.resolveSibling(path.getFileName() + LOCK_SUFFIX);
         final boolean isSuccessor = Files.exists(lockPath, LinkOption.NOFOLLOW_LINKS);
-        final FileChannel lock = FileChannel.open(
-                lockPath, StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+        final int lock = linux.open(lockPath);
         boolean done = false;
         int descriptor = Linux.NONE;
         try {
-            lock(lock, path);
+            checkLock(linux, lock, lockPath);
+            if (!linux.lock(lock)) {
+                throw new IOException("socket=" + path + " must be free, but another lender has it");
+            }
             deleteSocket(path);
             descriptor = linux.socket(false);
             linux.bind(descriptor, path);
@@ -107,41 +85,36 @@ final class SocketFile {
             Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-------"));
             linux.listen(descriptor);
             done = true;
-            return new SocketFile(linux, path, taken, lock, isSuccessor, descriptor);
+            return new SocketFile(linux, path, lock, isSuccessor, descriptor);
         } finally {
             if (!done) {
                 if (descriptor != Linux.NONE) {
                     linux.close(descriptor);
                 }
-                lock.close();
+                linux.close(lock);
             }
         }
     }
 
-    private static void lock(final FileChannel channel, final Path path) throws IOException {
-        if (tryLock(channel) == null) {
-            throw inUse(path);
+    /** Checks that an open file is one that nobody else can lock, as far as this user can see to that. */
+    private static void checkLock(final Linux linux, final int lock, final Path path) throws IOException {
+        // The link leads to what was opened, whatever has the path by now.
+        final Path opened = Path.of("/proc/self/fd/" + lock);
+        final Map<String, Object> attributes = Files.readAttributes(opened, "unix:uid,isRegularFile");
+        final int user = (int) Objects.requireNonNull(attributes.get("uid"));
+        if (!Boolean.TRUE.equals(attributes.get("isRegularFile"))) {
+            throw new IOException("lock=" + path + " must be a file or nothing, but something else is there");
         }
-    }
-
-    private static IOException inUse(final Path path) {
-        return new IOException("socket=" + path + " must be free, but another lender has it");
-    }
-
-    private static @Nullable FileLock tryLock(final FileChannel channel) throws IOException {
-        try {
-            return channel.tryLock();
-        } catch (final OverlappingFileLockException e) {
-            // A lender of this process has the lock, by another name of the file.
-            return null;
+        if (user != linux.user()) {
+            throw new IOException("lock=" + path + " must be of user " + linux.user() + ", and is of user " + user);
         }
+        Files.setPosixFilePermissions(opened, PosixFilePermissions.fromString("rw-------"));
     }
 
     private static void deleteSocket(final Path path) throws IOException {
         if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
-            final boolean isSocket = Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
-                    .isOther();
-            if (!isSocket) {
+            final Object mode = Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS);
+            if (((int) mode & FILE_TYPE) != SOCKET_TYPE) {
                 throw new IOException("socket=" + path + " must be a socket or nothing, but another file is there");
             }
             Files.delete(path);
@@ -159,11 +132,7 @@ final class SocketFile {
         try {
             Files.deleteIfExists(path);
         } finally {
-            try {
-                lock.close();
-            } finally {
-                TAKEN.remove(taken);
-            }
+            linux.close(lock);
         }
     }
 }

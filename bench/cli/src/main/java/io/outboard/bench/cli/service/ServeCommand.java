@@ -43,7 +43,9 @@ public final class ServeCommand implements Callable<Integer> {
             names = "--socket",
             paramLabel = "PATH",
             required = true,
-            description = "The file that clients connect to; only this user's can. At most 107 bytes.")
+            description =
+                    "The file that clients connect to; only this user's can. Its folder is made if it is missing, for this"
+                            + " user only, and should be one that only this user can write to. At most 107 bytes.")
     private Path socket = Path.of("");
 
     @Option(

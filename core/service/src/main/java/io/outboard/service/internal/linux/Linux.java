@@ -38,12 +38,22 @@ public interface Linux {
 
     void bind(int socket, Path path) throws LinuxException;
 
+    /**
+     * Gives a socket an abstract name, which no file stands for and which goes with the socket.
+     *
+     * @throws LinuxException {@link LinuxException#EADDRINUSE} if another socket has the name
+     */
+    void bindName(int socket, String name) throws LinuxException;
+
     void listen(int socket) throws LinuxException;
 
     /** Returns the next connection, a socket that doesn't wait, or {@link #NONE}. */
     int accept(int socket) throws LinuxException;
 
     void connect(int socket, Path path) throws LinuxException;
+
+    /** Connects to an abstract name. */
+    void connectName(int socket, String name) throws LinuxException;
 
     Peer peer(int socket) throws LinuxException;
 
@@ -95,6 +105,19 @@ public interface Linux {
 
     /** Reserves addresses that nobody else is given. Access to them ends the process. */
     long reserve(long bytes) throws LinuxException;
+
+    /**
+     * Opens a file for reading and writing, and makes it for this user only if it isn't there. No link is followed, and
+     * the call waits for nobody, whatever is there.
+     */
+    int open(Path path) throws LinuxException;
+
+    /**
+     * Locks a file for writing, until its descriptor is closed or the process ends.
+     *
+     * @return false if another descriptor, of this process or another one, has a lock
+     */
+    boolean lock(int file) throws LinuxException;
 
     /** Opens another descriptor of a file that exists in memory only; the file can't be written through it. */
     int openReadOnly(int file) throws LinuxException;

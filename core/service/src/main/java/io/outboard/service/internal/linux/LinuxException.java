@@ -10,14 +10,17 @@ public final class LinuxException extends IOException {
     public static final int EAGAIN = 11;
     public static final int ENOMEM = 12;
     public static final int EACCES = 13;
+    public static final int EISDIR = 21;
     public static final int ENFILE = 23;
     public static final int EMFILE = 24;
     public static final int ENOSPC = 28;
     public static final int EPIPE = 32;
+    public static final int ELOOP = 40;
 
     /** The error number of {@link Linux#receive} when more descriptors came than the message may have. */
     public static final int EBADMSG = 74;
 
+    public static final int EADDRINUSE = 98;
     public static final int ECONNRESET = 104;
     public static final int ECONNREFUSED = 111;
 
@@ -55,11 +58,14 @@ public final class LinuxException extends IOException {
             case ENOENT -> "ENOENT (no such file)";
             case ENOMEM -> "ENOMEM (no memory)";
             case EACCES -> "EACCES (permission denied)";
+            case EISDIR -> "EISDIR (a folder)";
             case ENFILE -> "ENFILE (the machine has no descriptors left)";
             case EMFILE -> "EMFILE (the process has no descriptors left)";
             case ENOSPC -> "ENOSPC (no memory)";
             case EPIPE -> "EPIPE (the other end is closed)";
+            case ELOOP -> "ELOOP (a link)";
             case EBADMSG -> "EBADMSG (a message came with a descriptor that it can't have)";
+            case EADDRINUSE -> "EADDRINUSE (another has the name)";
             case ECONNRESET -> "ECONNRESET (the other end is closed)";
             case ECONNREFUSED -> "ECONNREFUSED (nobody listens)";
             default -> "errno " + number;

@@ -6,6 +6,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
@@ -28,6 +29,16 @@ final class ForeignCall {
                 LINKER.defaultLookup().find(name).orElseThrow(),
                 FunctionDescriptor.of(result, parameters),
                 Linker.Option.captureCallState("errno"));
+    }
+
+    /** Links a function whose parameters from the third on are variadic, and whose result is an int. */
+    @SuppressWarnings("restricted")
+    static MethodHandle variadic(final String name, final MemoryLayout... parameters) {
+        return LINKER.downcallHandle(
+                LINKER.defaultLookup().find(name).orElseThrow(),
+                FunctionDescriptor.of(ValueLayout.JAVA_INT, parameters),
+                Linker.Option.captureCallState("errno"),
+                Linker.Option.firstVariadicArg(2));
     }
 
     /** A call can be made several times; the segment takes its {@code errno}. */

@@ -11,6 +11,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
@@ -26,6 +27,8 @@ import java.nio.file.Path;
  *    0  int   fd               32  void*  control
  *    4  short events           40  long   controllen     iovec, 16 bytes: void* base, long len
  *    6  short revents          48  int    flags          ucred, 12 bytes: int pid, int uid, int gid
+ *
+ *   flock, 32 bytes: short type, short whence, long start at 8, long len at 16, int pid at 24
  * }</pre>
  *
  * <p>A call that a signal interrupts is made again, except {@code close}.
@@ -51,6 +54,17 @@ public final class LinuxCalls implements Linux {
     private static final int EFD_NONBLOCK = 0x800;
     private static final int MFD_CLOEXEC = 1;
     private static final int O_RDONLY_CLOEXEC = 0x80000;
+
+    /** {@code O_RDWR | O_CREAT | O_NOCTTY | O_NONBLOCK | O_CLOEXEC}. */
+    private static final int O_LOCK_FILE = 0x80942;
+
+    /** The one flag that differs from machine to machine. */
+    private static final int O_NOFOLLOW = System.getProperty("os.arch").equals("aarch64") ? 0x8000 : 0x20000;
+
+    private static final int MODE_THIS_USER = 0600;
+    private static final int F_OFD_SETLK = 37;
+    private static final short F_WRLCK = 1;
+    private static final long FLOCK_BYTES = 32;
 
     private static final int PROT_NONE = 0;
     private static final int PROT_READ = 1;
@@ -104,6 +118,8 @@ public final class LinuxCalls implements Linux {
     private static final MethodHandle WRITE = ForeignCall.function("write", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
     private static final MethodHandle MEMFD_CREATE = ForeignCall.function("memfd_create", JAVA_INT, ADDRESS, JAVA_INT);
     private static final MethodHandle OPEN = ForeignCall.function("open", JAVA_INT, ADDRESS, JAVA_INT);
+    private static final MethodHandle OPEN_TO_MAKE = ForeignCall.variadic("open", ADDRESS, JAVA_INT, JAVA_INT);
+    private static final MethodHandle FCNTL = ForeignCall.variadic("fcntl", JAVA_INT, JAVA_INT, ADDRESS);
     private static final MethodHandle FALLOCATE =
             ForeignCall.function("fallocate", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG);
     private static final MethodHandle MMAP =
@@ -140,6 +156,30 @@ public final class LinuxCalls implements Linux {
     public void bind(final int socket, final Path path) throws LinuxException {
         ForeignCall.call("bind " + path, (arena, state) ->
                 (int) BIND.invokeExact(state, socket, address(path, arena), (int) SOCKADDR_BYTES));
+    }
+
+    @Override
+    public void bindName(final int socket, final String name) throws LinuxException {
+        ForeignCall.call("bind @" + name, (arena, state) ->
+                (int) BIND.invokeExact(state, socket, nameAddress(name, arena), nameBytes(name)));
+    }
+
+    @Override
+    public void connectName(final int socket, final String name) throws LinuxException {
+        ForeignCall.call("connect @" + name, (arena, state) ->
+                (int) CONNECT.invokeExact(state, socket, nameAddress(name, arena), nameBytes(name)));
+    }
+
+    /** An abstract name begins with a byte 0, and has no end but that of the address. */
+    private static MemorySegment nameAddress(final String name, final Arena arena) {
+        final MemorySegment address = arena.allocate(SOCKADDR_BYTES, Long.BYTES);
+        address.set(JAVA_SHORT, 0, (short) AF_UNIX);
+        address.setString(SOCKADDR_PATH + 1, name);
+        return address;
+    }
+
+    private static int nameBytes(final String name) {
+        return (int) SOCKADDR_PATH + 1 + name.getBytes(StandardCharsets.UTF_8).length;
     }
 
     @Override
@@ -335,6 +375,29 @@ public final class LinuxCalls implements Linux {
     @Override
     public long reserve(final long bytes) throws LinuxException {
         return map(0, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, NONE);
+    }
+
+    @Override
+    public int open(final Path path) throws LinuxException {
+        return (int) ForeignCall.call("open " + path, (arena, state) -> (int) OPEN_TO_MAKE.invokeExact(
+                state, arena.allocateFrom(path.toString()), O_LOCK_FILE | O_NOFOLLOW, MODE_THIS_USER));
+    }
+
+    @Override
+    public boolean lock(final int file) throws LinuxException {
+        final long locked = ForeignCall.attempt((arena, state) -> {
+            // Start and length 0 mean the whole file, and a process of 0 is what this kind of lock demands.
+            final MemorySegment lock = arena.allocate(FLOCK_BYTES, Long.BYTES);
+            lock.set(JAVA_SHORT, 0, F_WRLCK);
+            return (int) FCNTL.invokeExact(state, file, F_OFD_SETLK, lock);
+        });
+        if (locked == -LinuxException.EAGAIN || locked == -LinuxException.EACCES) {
+            return false;
+        }
+        if (locked < 0) {
+            throw new LinuxException("fcntl", (int) -locked);
+        }
+        return true;
     }
 
     @Override
