@@ -170,6 +170,9 @@ final class LenderLoop implements Runnable {
         if (events[1] != 0) {
             accept();
         }
+        if (requests.nextNanos() <= requests.now()) {
+            closeHungUp();
+        }
         requests.time();
         sweep();
     }
@@ -190,7 +193,25 @@ final class LenderLoop implements Runnable {
         return (int) Math.min(Integer.MAX_VALUE, Math.max(0, (next - now + MILLI_NANOS - 1) / MILLI_NANOS));
     }
 
+    /**
+     * Closes all connections whose other ends are closed by now, before anything is refused: what a client had must be
+     * there for whoever asks after it. What such a client has sent before doesn't matter any more.
+     */
+    private void closeHungUp() throws LinuxException {
+        final List<Peer> all = List.copyOf(peers);
+        final int[] descriptors = all.stream().mapToInt(peer -> peer.socket).toArray();
+        final short[] events = new short[descriptors.length];
+        linux.poll(descriptors, events, descriptors.length, 0);
+        for (int i = 0; i < descriptors.length; i++) {
+            if ((events[i] & Linux.HUNG_UP) != 0) {
+                all.get(i).doom("");
+                close(all.get(i));
+            }
+        }
+    }
+
     private void serve(final Peer peer) {
+        boolean hasLooked = false;
         peer.flush();
         // The array has one byte more than a message, so that messages that are too long are noticed.
         final byte[] bytes = new byte[Message.BYTES + 1];
@@ -203,7 +224,15 @@ final class LenderLoop implements Runnable {
                 if (length == 0) {
                     peer.doom("");
                 } else {
-                    requests.take(peer, Message.read(bytes, length));
+                    final Message message = Message.read(bytes, length);
+                    if (!hasLooked && requests.mayRefuse(peer, message)) {
+                        // Once is enough, since a client that waits for each answer has no second request here.
+                        hasLooked = true;
+                        closeHungUp();
+                    }
+                    if (peer.doom() == null) {
+                        requests.take(peer, message);
+                    }
                 }
             }
         } catch (final IOException e) {
@@ -233,6 +262,9 @@ final class LenderLoop implements Runnable {
     private void admit(final int socket) throws LinuxException {
         boolean done = false;
         try {
+            if (peers.size() >= mostPeers) {
+                closeHungUp();
+            }
             if (peers.size() >= mostPeers) {
                 requests.tell(LenderEvent.Kind.TURNED_AWAY, null, 0, "there are " + mostPeers + " connections");
                 return;

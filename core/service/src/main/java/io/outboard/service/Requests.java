@@ -99,6 +99,15 @@ final class Requests implements Admission.Outcome {
         admission.serve(now);
     }
 
+    /** Returns whether the message asks for a lease for which there is no room now, or for one shared lease too many. */
+    boolean mayRefuse(final Peer peer, final Message message) {
+        final Account account = peer.account;
+        final boolean isShared = message.type() == MessageType.SHARE;
+        return account != null
+                && (isShared || message.type() == MessageType.LEASE)
+                && (message.a() > ledger.roomBytes(account.name) || isShared && shares.isFull());
+    }
+
     void take(final Peer peer, final Message message) {
         final Account account = peer.account;
         if (message.type() == MessageType.HELLO) {

@@ -23,6 +23,9 @@ public interface Linux {
     /** The bit of {@link #poll} for a descriptor that can be written. */
     short WRITABLE = 4;
 
+    /** The bit of {@link #poll} for a connection whose other end is closed. Nobody has to ask for it. */
+    short HUNG_UP = 16;
+
     /** The longest path of a socket, in bytes. */
     int MOST_PATH_BYTES = 107;
 
@@ -86,7 +89,7 @@ public interface Linux {
      *
      * @param descriptors the descriptors to wait for
      * @param events what to wait for, each {@link #READABLE} or {@link #WRITABLE} or both; set to what can be done,
-     *     with any other bit for an error
+     *     with {@link #HUNG_UP}, and with any other bit for an error
      * @param count how many descriptors
      * @param millis the longest wait, without a limit if negative
      */
