@@ -14,11 +14,6 @@ final class Account {
     /** The highest lease number that a client may state. A client never gets a higher number by asking for leases. */
     static final long MOST_STATED_LEASE = (1L << 62) - 1;
 
-    /**
-     * The most bytes that a client may state: more than any device has, and 16384 times as many still fit in a long.
-     */
-    static final long MOST_STATED_BYTES = 1L << 48;
-
     /** The most leases that a client may state. Each lease costs the lender some hundred bytes. */
     static final int MOST_STATED = 1 << 16;
 
@@ -30,6 +25,12 @@ final class Account {
 
     /** The client's shared leases, by number. Those that are counted to this client are in {@link #leases}, too. */
     final Map<Long, Shares.Share> shares = new TreeMap<>();
+
+    /**
+     * The sizes of leases that the client states and that the lender doesn't count, by number. They may exist, so the
+     * client may give them back.
+     */
+    final Map<Long, Long> uncounted = new TreeMap<>();
 
     /** The numbers of leases whose memory is being made. */
     final Set<Long> making = new HashSet<>();
@@ -61,12 +62,14 @@ final class Account {
         this.pid = pid;
     }
 
-    /** Returns whether the client may state now that it holds the given lease from an earlier lender. */
-    boolean mayState(final long lease, final long bytes) {
+    /** Returns whether the client may state now that it holds a lease of the given number from an earlier lender. */
+    boolean mayState(final long lease) {
         return !hasAsked
                 && lease > 0
                 && lease <= MOST_STATED_LEASE
-                && bytes <= MOST_STATED_BYTES - leasedBytes
-                && leases.size() + shares.size() < MOST_STATED;
+                && !leases.containsKey(lease)
+                && !shares.containsKey(lease)
+                && !uncounted.containsKey(lease)
+                && leases.size() + shares.size() + uncounted.size() < MOST_STATED;
     }
 }

@@ -20,8 +20,8 @@ import java.util.Set;
  *   0                                                                                  limitBytes
  * }</pre>
  *
- * <p>After a restart of the lender, clients state what they hold. Their statements count even where quotas don't allow
- * as much, so the room may be less than 0. Confined to the lender's thread. O(names) for each call.
+ * <p>After a restart of the lender, clients state what they hold, which only counts where there is room for it. A shared
+ * lease counts to its next holder even where that one's quota doesn't allow it, so the room may be less than 0. Confined to the lender's thread. O(names) for each call.
  */
 final class Ledger {
 

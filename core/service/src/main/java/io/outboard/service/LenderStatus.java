@@ -16,7 +16,7 @@ import java.util.function.ToLongFunction;
  *
  * @param device the name of the device whose memory is lent, such as {@code memory}
  * @param limitBytes how much the lender lends in all, in bytes
- * @param lentBytes what clients hold, in bytes; more than the limit only if clients held more before a restart
+ * @param lentBytes what clients hold, in bytes; what a client states to a new lender only as far as there is room
  * @param spareBytes what is made ahead of need, in bytes
  * @param clients the connected clients, in the order in which they connected
  */

@@ -31,6 +31,12 @@ final class Requests implements Admission.Outcome {
      */
     private static final long RETRY_NANOS = 5_000_000;
 
+    /**
+     * How long after its beginning a lender still counts what clients state. A client connects again within a second,
+     * unless it was stopped.
+     */
+    private static final long BELIEVES_NANOS = 60_000_000_000L;
+
     /** The most requests of a client that may wait; more must be a mistake. */
     private static final int MOST_REQUESTS = 1024;
 
@@ -52,6 +58,9 @@ final class Requests implements Admission.Outcome {
     /** The time until which clients of an earlier lender may state what they hold. Requests wait until then. */
     private final long settledNanos;
 
+    /** The time from which leases of an earlier lender aren't counted any more. */
+    private final long believesUntilNanos;
+
     private final List<LeaseRequest> early = new ArrayList<>();
 
     Requests(
@@ -71,6 +80,7 @@ final class Requests implements Admission.Outcome {
         this.user = user;
         this.clock = clock;
         settledNanos = clock.getAsLong() + settleNanos;
+        believesUntilNanos = settledNanos + BELIEVES_NANOS;
     }
 
     long now() {
@@ -185,10 +195,14 @@ final class Requests implements Admission.Outcome {
     private void held(final Peer peer, final Account account, final Message message) {
         final long lease = message.a();
         final long bytes = message.b();
-        if (!isWhole(bytes) || !account.mayState(lease, bytes) || !shares.hold(account, lease, bytes, message.text())) {
+        // Whoever states more than it could be lent must not keep the others from what is left.
+        final boolean counts = now() < believesUntilNanos && bytes <= ledger.roomBytes(account.name);
+        if (!isWhole(bytes)
+                || !account.mayState(lease)
+                || !shares.hold(account, lease, bytes, message.text(), counts)) {
             peer.doom("it holds lease " + lease + " of " + bytes + " bytes, which can't be");
         } else {
-            tell(LenderEvent.Kind.HELD, account, bytes, "");
+            tell(LenderEvent.Kind.HELD, account, bytes, counts ? "" : "not counted");
         }
     }
 

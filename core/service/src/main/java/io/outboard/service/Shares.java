@@ -130,26 +130,31 @@ final class Shares {
     /**
      * Records that a client has a lease from a lender that has ended; it is shared if there is a ticket.
      *
+     * @param counts whether the lease is counted
      * @return false if that is impossible; then nothing changes
      */
-    boolean hold(final Account account, final long lease, final long bytes, final String ticket) {
+    boolean hold(final Account account, final long lease, final long bytes, final String ticket, final boolean counts) {
+        if (ticket.isEmpty() && !counts) {
+            account.uncounted.put(lease, bytes);
+            account.nextLease = Math.max(account.nextLease, lease + 1);
+            return true;
+        }
         if (ticket.isEmpty()) {
-            return !account.shares.containsKey(lease) && ledger.hold(account, lease, bytes);
+            return ledger.hold(account, lease, bytes);
         }
         final Share known = shares.get(ticket);
         if (known != null && known.bytes != bytes) {
             // One of the clients is wrong, and nobody can tell which. So each is recorded to have what it states.
-            return hold(account, lease, bytes, "");
+            return hold(account, lease, bytes, "", counts);
         }
-        if (!ticket.matches("[0-9a-f]{32}")
-                || isFull(account)
-                || account.shares.containsKey(lease)
-                || account.leases.containsKey(lease)) {
+        if (!ticket.matches("[0-9a-f]{32}") || isFull(account)) {
             return false;
         }
         final Share share = known == null ? new Share(ticket, bytes, null) : known;
         if (known == null) {
             shares.put(ticket, share);
+        }
+        if (known == null && counts) {
             ledger.hold(account, lease, bytes);
         }
         join(share, account, lease);
@@ -190,7 +195,8 @@ final class Shares {
     long giveBack(final Account account, final long lease) {
         final Share share = account.shares.remove(lease);
         if (share == null) {
-            return ledger.giveBack(account, lease);
+            final Long uncountedBytes = account.uncounted.remove(lease);
+            return uncountedBytes == null ? ledger.giveBack(account, lease) : uncountedBytes;
         }
         share.holders.remove(new Holder(account, lease));
         final boolean wasCounted = ledger.giveBack(account, lease) > 0;

@@ -3,7 +3,6 @@ package io.outboard.service;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.outboard.service.internal.linux.Linux;
-import io.outboard.service.internal.linux.LinuxCalls;
 import io.outboard.service.internal.wire.Message;
 import io.outboard.service.internal.wire.MessageType;
 import java.io.IOException;
@@ -11,7 +10,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
@@ -34,13 +32,11 @@ class HangUpTest {
     @TempDir
     Path folder;
 
-    private final AtomicLong clock = new AtomicLong();
     private final AtomicReference<FakeLender.@Nullable Hook> hook = new AtomicReference<>();
     private final CountDownLatch gate = new CountDownLatch(1);
     private final List<LenderEvent> events = new CopyOnWriteArrayList<>();
     private Path socket;
-    private LenderLoop loop;
-    private Thread thread;
+    private SteppedLender lender;
 
     @BeforeEach
     void requireLeases() {
@@ -55,44 +51,17 @@ class HangUpTest {
                 present.before(call, arguments);
             }
         });
-        final AtomicReference<@Nullable LenderLoop> started = new AtomicReference<>();
-        final Requests requests = new Requests(
-                Lender.of(LendingDevice.memory(8 * UNIT)).quota("raw", new Quota(0, UNIT)),
-                events::add,
-                new MemoryMakers(action -> Objects.requireNonNull(started.get()).post(action)),
-                linux.user(),
-                settling.toNanos(),
-                clock::get);
-        loop = new LenderLoop(linux, SocketFile.open(LinuxCalls.find(), socket), requests, MOST_CLIENTS, () -> {});
-        started.set(loop);
-        thread = new Thread(loop);
-        thread.start();
+        final LenderBuilder builder = Lender.of(LendingDevice.memory(8 * UNIT))
+                .quota("raw", new Quota(0, UNIT))
+                .mostClients(MOST_CLIENTS);
+        lender = new SteppedLender(builder, linux, socket, settling, events::add);
     }
 
     @AfterEach
-    void end() throws InterruptedException {
+    void end() {
         gate.countDown();
-        if (loop != null) {
-            loop.end();
-            thread.join();
-        }
-    }
-
-    /** Holds the lender's thread up until the gate is open. */
-    private void holdUp() throws InterruptedException {
-        final CountDownLatch isHeldUp = new CountDownLatch(1);
-        loop.post(() -> {
-            isHeldUp.countDown();
-            await(gate);
-        });
-        isHeldUp.await();
-    }
-
-    private static void await(final CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (final InterruptedException e) {
-            Thread.currentThread().interrupt();
+        if (lender != null) {
+            lender.close();
         }
     }
 
@@ -112,7 +81,7 @@ class HangUpTest {
         start(Duration.ZERO);
         final RawClient first = clientWithAllItsQuota();
         try (RawClient second = RawClient.known(socket)) {
-            holdUp();
+            lender.holdUp(gate);
             first.close();
             ask(second);
 
@@ -128,7 +97,7 @@ class HangUpTest {
         start(Duration.ZERO);
         final RawClient first = clientWithAllItsQuota();
         final RawClient second = new RawClient(socket);
-        holdUp();
+        lender.holdUp(gate);
         second.send(new Message(MessageType.HELLO, 1, Message.VERSION, 0, 0, "raw"));
         final AtomicLong received = new AtomicLong();
         hook.set((call, arguments) -> {
@@ -156,9 +125,9 @@ class HangUpTest {
         Await.until(() -> events.toString().contains("held"), () -> events);
         try (RawClient second = RawClient.known(socket)) {
             ask(second);
-            holdUp();
+            lender.holdUp(gate);
             first.close();
-            clock.set(SETTLING.toNanos());
+            lender.nanos.set(SETTLING.toNanos());
 
             gate.countDown();
 
@@ -171,7 +140,7 @@ class HangUpTest {
         start(Duration.ZERO);
         final RawClient first = RawClient.known(socket);
         try (RawClient second = RawClient.known(socket)) {
-            holdUp();
+            lender.holdUp(gate);
             final RawClient third = new RawClient(socket);
             third.send(new Message(MessageType.HELLO, 1, Message.VERSION, 0, 0, "raw"));
             first.close();

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.outboard.service.internal.linux.Linux;
 import io.outboard.service.internal.linux.LinuxCalls;
 import io.outboard.service.internal.wire.Message;
 import io.outboard.service.internal.wire.MessageType;
@@ -152,23 +151,100 @@ class LenderClaimsTest {
         assertNothingLent(here);
     }
 
-    /**
-     * The lender bounds the sum. A larger one would overflow to a negative number, and then everybody would have room.
-     */
+    private static void assertCounted(final Lender lender, final RawClient raw, final long bytes) throws IOException {
+        // The lender answers after all earlier messages of the client.
+        raw.send(Message.of(MessageType.LEASE, 9, 1));
+        assertEquals(Refusal.WRONG.code(), raw.answer().a());
+        assertEquals(bytes, lender.status().lentBytes());
+    }
+
+    private static void assertTakenBack(final RawClient raw, final long lease) throws IOException {
+        raw.send(Message.of(MessageType.RETURN, 8, lease));
+        assertEquals(MessageType.RETURNED, raw.answer().type());
+    }
+
+    /** What a client states doesn't keep others from what is guaranteed to them, however much it is. */
+    @ParameterizedTest
+    @ValueSource(longs = {12 * UNIT + UNIT, LIMIT, 2 * LIMIT, 1L << 47, Long.MAX_VALUE / UNIT * UNIT})
+    void shouldNotCountWhatThereIsNoRoomFor(final long bytes) throws IOException {
+        lender = Lender.of(LendingDevice.memory(LIMIT))
+                .quota("sure", new Quota(4 * UNIT, LIMIT))
+                .start(socket);
+        final Lender here = lender;
+        try (RawClient raw = RawClient.known(socket);
+                LenderConnection sure = LenderConnection.connect(socket, "sure")) {
+            held(raw, 5, bytes);
+            held(raw, 6, bytes);
+
+            assertCounted(here, raw, 0);
+            sure.closeDescriptor(sure.lease(4 * UNIT));
+            assertEquals(4 * UNIT, here.status().lentBytes());
+            // The client may have the lease all the same.
+            assertTakenBack(raw, 5);
+            assertEquals(4 * UNIT, here.status().lentBytes());
+            raw.send(Message.of(MessageType.RETURN, 8, 5));
+            raw.assertClosed();
+        }
+    }
+
     @Test
-    void shouldBoundWhatOneClientStates() throws IOException {
+    void shouldCountWhatIsStatedUpToTheQuotaOfTheName() throws IOException {
+        lender = Lender.of(LendingDevice.memory(LIMIT))
+                .quota("raw", new Quota(0, 3 * UNIT))
+                .start(socket);
+        final Lender here = lender;
+        try (RawClient one = RawClient.known(socket);
+                RawClient other = RawClient.known(socket)) {
+            held(one, 1, 2 * UNIT);
+            assertCounted(here, one, 2 * UNIT);
+            held(other, 1, 2 * UNIT);
+            held(other, 2, UNIT);
+            assertCounted(here, other, 3 * UNIT);
+
+            assertTakenBack(one, 1);
+
+            assertEquals(UNIT, here.status().lentBytes());
+        }
+    }
+
+    @Test
+    void shouldNotCountASharedLeaseThatThereIsNoRoomFor() throws IOException {
         final Lender here = lender();
-        final RawClient raw = RawClient.known(socket);
-        held(raw, 1, Account.MOST_STATED_BYTES);
-        Await.until(() -> here.status().lentBytes() == Account.MOST_STATED_BYTES, here::status);
+        final String ticket = "0123456789abcdef0123456789abcdef";
+        try (RawClient one = RawClient.known(socket);
+                RawClient other = RawClient.known(socket)) {
+            one.send(new Message(MessageType.HELD, 0, 1, 2 * LIMIT, 0, ticket));
+            assertCounted(here, one, 0);
+            other.send(new Message(MessageType.HELD, 0, 1, 2 * LIMIT, 0, ticket));
+            assertCounted(here, other, 0);
 
-        held(raw, 2, UNIT);
+            assertTakenBack(one, 1);
+            assertEquals(0, here.status().lentBytes());
+            assertTakenBack(other, 1);
+        }
+    }
 
-        raw.assertClosed();
-        assertNothingLent(here);
-        final RawClient other = RawClient.known(socket);
-        held(other, 1, Long.MAX_VALUE / UNIT * UNIT);
-        other.assertClosed();
+    /** By then, all clients of an earlier lender have found this one. */
+    @Test
+    void shouldCountOnlyWhatIsStatedSoonAfterItsStart() throws IOException {
+        final AtomicReference<@Nullable LenderEvent> last = new AtomicReference<>();
+        try (SteppedLender here = new SteppedLender(
+                        Lender.of(LendingDevice.memory(LIMIT)),
+                        LinuxCalls.find(),
+                        socket,
+                        Duration.ofSeconds(1),
+                        last::set);
+                RawClient soon = RawClient.known(socket);
+                RawClient late = RawClient.known(socket)) {
+            here.nanos.set(TimeUnit.SECONDS.toNanos(60));
+            held(soon, 1, LIMIT - UNIT);
+            Await.until(() -> String.valueOf(last.get()).startsWith("held"), last::get);
+            assertEquals("", Objects.requireNonNull(last.get()).detail());
+            here.nanos.set(TimeUnit.SECONDS.toNanos(61));
+            held(late, 1, UNIT);
+
+            Await.until(() -> String.valueOf(last.get()).contains("not counted"), last::get);
+        }
     }
 
     @Test
@@ -178,7 +254,7 @@ class LenderClaimsTest {
         for (int i = 1; i <= Account.MOST_STATED; i++) {
             held(raw, i, UNIT);
         }
-        Await.until(() -> here.status().lentBytes() == Account.MOST_STATED * UNIT, here::status);
+        Await.until(() -> here.status().lentBytes() == LIMIT, here::status);
 
         held(raw, Account.MOST_STATED + 1, UNIT);
 
@@ -269,9 +345,6 @@ class LenderClaimsTest {
                 meanwhile.set(Thread.currentThread());
             }
         };
-        final AtomicReference<@Nullable LenderLoop> started = new AtomicReference<>();
-        final MemoryMakers makers =
-                new MemoryMakers(action -> Objects.requireNonNull(started.get()).post(action));
         final Consumer<LenderEvent> told = event -> {
             if (event.kind() == LenderEvent.Kind.DISCONNECTED) {
                 telling.set(Thread.currentThread());
@@ -280,18 +353,12 @@ class LenderClaimsTest {
                 telling.set(null);
             }
         };
-        final Linux linux = LinuxCalls.find();
-        final Requests requests = new Requests(Lender.of(device), told, makers, linux.user(), 0, System::nanoTime);
-        final LenderLoop loop = new LenderLoop(linux, SocketFile.open(linux, socket), requests, 8, () -> {});
-        started.set(loop);
-        final Thread thread = new Thread(loop);
-        thread.start();
-        try (RawClient raw = RawClient.known(socket)) {
+        try (SteppedLender here = new SteppedLender(Lender.of(device), LinuxCalls.find(), socket, Duration.ZERO, told);
+                RawClient raw = RawClient.known(socket)) {
             raw.send(Message.of(MessageType.LEASE, 1, UNIT));
             assertTrue(device.asked.await(20, TimeUnit.SECONDS));
 
-            loop.end();
-            thread.join();
+            here.end();
         }
 
         assertNull(meanwhile.get());
