@@ -73,7 +73,7 @@ final class Requests implements Admission.Outcome {
         device = builder.device;
         ledger = new Ledger(device.limitBytes(), builder.quotas);
         admission = new Admission(ledger, this);
-        spares = new Spares(builder.spares);
+        spares = new Spares(builder.spares, device.limitBytes());
         shares = new Shares(ledger);
         this.events = events;
         this.makers = makers;
@@ -95,12 +95,13 @@ final class Requests implements Admission.Outcome {
 
     /** Returns when {@link #time} must be called, or {@code Long.MAX_VALUE}. */
     long nextNanos() {
-        final long next = admission.nextNanos(now());
+        final long next = Math.min(admission.nextNanos(now()), spares.nextNanos());
         return early.isEmpty() ? next : Math.min(next, settledNanos);
     }
 
     void time() {
         final long now = now();
+        spares.expire(now);
         if (!early.isEmpty() && now >= settledNanos) {
             final List<LeaseRequest> late = List.copyOf(early);
             early.clear();
@@ -224,7 +225,7 @@ final class Requests implements Admission.Outcome {
         } else if (admission.requestsOf(account).size() + earlyOf(account).count() >= MOST_REQUESTS) {
             peer.doom("it waits for " + MOST_REQUESTS + " leases");
         } else {
-            spares.asked(bytes);
+            spares.asked(bytes, now());
             if (now() < settledNanos) {
                 early.add(request);
             } else {
@@ -316,7 +317,7 @@ final class Requests implements Admission.Outcome {
     }
 
     private void makeSpare() {
-        final long bytes = spares.next(ledger.limitBytes() - ledger.lentBytes());
+        final long bytes = spares.next(ledger.limitBytes() - ledger.lentBytes(), now());
         if (bytes > 0) {
             makers.make(
                     device,

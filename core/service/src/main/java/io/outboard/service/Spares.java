@@ -6,20 +6,31 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Spares are memory that is made ahead of need and has never been lent. Their size is the one requested most often of
- * late. Confined to the lender's thread.
+ * late. They take a bounded part of the device, and go when nobody has asked for their size for a while. The caller
+ * provides the clock. Confined to the lender's thread.
  */
 final class Spares {
 
     /** The number of recent requests that decide the most frequent size. */
     private static final int REMEMBERED = 16;
 
+    /** The part of the device that spares take at most. */
+    static final int SHARE_OF_DEVICE = 8;
+
+    /** How long spares are kept for which nobody asks. */
+    static final long KEPT_NANOS = 10_000_000_000L;
+
     private int most;
+    private final long mostBytes;
     private final Deque<LendingDevice.Memory> ready = new ArrayDeque<>();
     private final long[] asked = new long[REMEMBERED];
     private int askedCount;
 
     /** The size of the spares that are ready, in bytes. */
     private long sizeBytes;
+
+    /** The time at which somebody asked for that size last. */
+    private long askedNanos;
 
     /** The number of spares that are being made. */
     private int coming;
@@ -28,14 +39,17 @@ final class Spares {
      * Creates spares, of which none is made yet.
      *
      * @param most how many spares are kept ready; 0 for none
+     * @param limitBytes how much the device lends in all
      */
-    Spares(final int most) {
+    Spares(final int most, final long limitBytes) {
         this.most = most;
+        mostBytes = limitBytes / SHARE_OF_DEVICE;
     }
 
     /** Records that a client asks for a lease of {@code bytes}. */
-    void asked(final long bytes) {
+    void asked(final long bytes, final long nowNanos) {
         asked[askedCount++ % REMEMBERED] = bytes;
+        askedNanos = bytes == sizeBytes ? nowNanos : askedNanos;
     }
 
     /** Takes a spare of {@code bytes}, or returns null. */
@@ -53,7 +67,7 @@ final class Spares {
      *
      * @param roomBytes how much of the device nobody has
      */
-    long next(final long roomBytes) {
+    long next(final long roomBytes, final long nowNanos) {
         final long wantedBytes = commonestBytes();
         if (most == 0 || wantedBytes == 0) {
             return 0;
@@ -61,8 +75,11 @@ final class Spares {
         if (wantedBytes != sizeBytes && coming == 0) {
             drop();
             sizeBytes = wantedBytes;
+            askedNanos = nowNanos;
         }
-        if (wantedBytes != sizeBytes || ready.size() + coming >= most || roomBytes - bytes() < sizeBytes) {
+        if (wantedBytes != sizeBytes
+                || ready.size() + coming >= most
+                || Math.min(roomBytes, mostBytes) - bytes() < sizeBytes) {
             return 0;
         }
         coming++;
@@ -76,6 +93,19 @@ final class Spares {
             ready.add(memory);
         } else if (memory != null) {
             memory.close();
+        }
+    }
+
+    /** Returns when {@link #expire} drops what is ready, or {@code Long.MAX_VALUE}. */
+    long nextNanos() {
+        return ready.isEmpty() ? Long.MAX_VALUE : askedNanos + KEPT_NANOS;
+    }
+
+    /** Drops the spares if nobody has asked for them for {@link #KEPT_NANOS}, and forgets what was asked before. */
+    void expire(final long nowNanos) {
+        if (nowNanos >= nextNanos()) {
+            drop();
+            askedCount = 0;
         }
     }
 

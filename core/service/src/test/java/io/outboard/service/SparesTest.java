@@ -6,11 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.outboard.service.internal.linux.Linux;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,6 +22,9 @@ import org.junit.jupiter.api.io.TempDir;
 class SparesTest {
 
     private static final long UNIT = MemoryDevice.UNIT_BYTES;
+
+    /** The memory of a device of which an eighth is more than the tests need. */
+    private static final long FAR_MORE = 1000;
 
     private static final class Made implements LendingDevice.Memory {
 
@@ -35,18 +41,18 @@ class SparesTest {
         }
     }
 
-    private final Spares spares = new Spares(2);
+    private final Spares spares = new Spares(2, FAR_MORE);
 
     @Test
     void shouldBeOfTheCommonestSizeAndNoMoreThanThatMany() {
-        assertEquals(0, spares.next(100));
-        spares.asked(8);
-        spares.asked(4);
-        spares.asked(4);
+        assertEquals(0, spares.next(100, 0));
+        spares.asked(8, 0);
+        spares.asked(4, 0);
+        spares.asked(4, 0);
 
-        assertEquals(4, spares.next(100));
-        assertEquals(4, spares.next(100));
-        assertEquals(0, spares.next(100));
+        assertEquals(4, spares.next(100, 0));
+        assertEquals(4, spares.next(100, 0));
+        assertEquals(0, spares.next(100, 0));
         assertEquals(8, spares.bytes());
 
         final Made made = new Made();
@@ -61,23 +67,23 @@ class SparesTest {
 
     @Test
     void shouldLeaveRoomForClients() {
-        spares.asked(4);
+        spares.asked(4, 0);
 
-        assertEquals(0, spares.next(3));
-        assertEquals(4, spares.next(7));
-        assertEquals(0, spares.next(7));
+        assertEquals(0, spares.next(3, 0));
+        assertEquals(4, spares.next(7, 0));
+        assertEquals(0, spares.next(7, 0));
     }
 
     @Test
     void shouldGoWhenAnotherSizeIsWanted() {
-        spares.asked(4);
-        spares.next(100);
+        spares.asked(4, 0);
+        spares.next(100, 0);
         final Made made = new Made();
         spares.came(made);
-        spares.asked(8);
-        spares.asked(8);
+        spares.asked(8, 0);
+        spares.asked(8, 0);
 
-        assertEquals(8, spares.next(100));
+        assertEquals(8, spares.next(100, 0));
 
         assertTrue(made.closed);
     }
@@ -85,9 +91,9 @@ class SparesTest {
     /** A maker may take longer than the lender waits for it. */
     @Test
     void shouldGoIfItComesAfterTheEnd() {
-        spares.asked(4);
-        spares.next(100);
-        spares.next(100);
+        spares.asked(4, 0);
+        spares.next(100, 0);
+        spares.next(100, 0);
         final Made before = new Made();
         final Made after = new Made();
         spares.came(before);
@@ -97,7 +103,7 @@ class SparesTest {
 
         assertTrue(before.closed);
         assertTrue(after.closed);
-        assertEquals(0, spares.next(100));
+        assertEquals(0, spares.next(100, 0));
     }
 
     /** A spare is made, and the lender only hears of it when its thread does nothing any more. */
@@ -138,10 +144,58 @@ class SparesTest {
     }
 
     @Test
-    void shouldBeNoneUnlessToldTo() {
-        final Spares none = new Spares(0);
-        none.asked(4);
+    void shouldTakeAnEighthOfTheMemoryAtMost(@TempDir final Path folder) throws Exception {
+        Jvm.assumeLeases();
+        try (Lender lender =
+                        Lender.of(LendingDevice.memory(16 * UNIT)).spares(8).start(folder.resolve("lender"));
+                LenderConnection client = LenderConnection.connect(lender.socket(), "a")) {
+            for (int i = 0; i < 12; i++) {
+                client.closeDescriptor(client.lease(UNIT));
+                Await.until(() -> lender.status().spareBytes() >= 2 * UNIT, lender::status);
+                assertTrue(
+                        lender.status().spareBytes() <= 2 * UNIT,
+                        () -> lender.status().toString());
+            }
+        }
+    }
 
-        assertEquals(0, none.next(100));
+    /** A client for which spares were made may be long gone. */
+    @Test
+    void shouldGoWhenNobodyHasAskedForThemForAWhile(@TempDir final Path folder) throws Exception {
+        Jvm.assumeLeases();
+        final LenderBuilder builder = Lender.of(LendingDevice.memory(64 * UNIT)).spares(2);
+        final AtomicInteger sleepsMillis = new AtomicInteger();
+        final Linux linux = FakeLender.hooked((call, arguments) -> {
+            if (call.equals("poll")) {
+                sleepsMillis.set((int) arguments[3]);
+            }
+        });
+        try (SteppedLender lender =
+                        new SteppedLender(builder, linux, folder.resolve("lender"), Duration.ZERO, event -> {});
+                LenderConnection client = LenderConnection.connect(folder.resolve("lender"), "a")) {
+            client.closeDescriptor(client.lease(UNIT));
+            Await.until(() -> lender.status().spareBytes() == 2 * UNIT, lender::status);
+            // The lender wakes by itself when that time is over.
+            Await.until(() -> sleepsMillis.get() == 10_000, sleepsMillis::get);
+            lender.nanos.set(TimeUnit.SECONDS.toNanos(9));
+            client.closeDescriptor(client.lease(UNIT));
+            lender.nanos.set(TimeUnit.SECONDS.toNanos(18));
+            Await.until(() -> lender.status().spareBytes() == 2 * UNIT, lender::status);
+
+            lender.nanos.set(TimeUnit.SECONDS.toNanos(19));
+
+            Await.until(() -> lender.status().spareBytes() == 0, lender::status);
+            // They are made again once somebody asks.
+            client.closeDescriptor(client.lease(UNIT));
+            Await.until(() -> lender.status().spareBytes() == 2 * UNIT, lender::status);
+        }
+    }
+
+    @Test
+    void shouldBeNoneUnlessToldTo() {
+        final Spares none = new Spares(0, FAR_MORE);
+        none.asked(4, 0);
+
+        assertEquals(0, none.next(100, 0));
     }
 }

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -18,6 +19,7 @@ final class SteppedLender implements AutoCloseable {
     final AtomicLong nanos = new AtomicLong();
 
     final LenderLoop loop;
+    private final Requests requests;
     private final Thread thread;
 
     SteppedLender(
@@ -30,7 +32,7 @@ final class SteppedLender implements AutoCloseable {
         final AtomicReference<@Nullable LenderLoop> started = new AtomicReference<>();
         final MemoryMakers makers =
                 new MemoryMakers(action -> Objects.requireNonNull(started.get()).post(action));
-        final Requests requests = new Requests(builder, told, makers, linux.user(), settling.toNanos(), nanos::get);
+        requests = new Requests(builder, told, makers, linux.user(), settling.toNanos(), nanos::get);
         loop = new LenderLoop(linux, SocketFile.open(linux, socket), requests, builder.clients, () -> {});
         started.set(loop);
         thread = new Thread(loop);
@@ -53,6 +55,12 @@ final class SteppedLender implements AutoCloseable {
         } catch (final InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    LenderStatus status() {
+        final CompletableFuture<LenderStatus> status = new CompletableFuture<>();
+        loop.post(() -> status.complete(requests.status()));
+        return status.join();
     }
 
     void end() {

@@ -69,7 +69,8 @@ public final class ServeCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "2",
             description =
-                    "Leases of the commonest size that are made ahead of need, at most 64. Default: ${DEFAULT-VALUE}.")
+                    "Leases of the commonest size that are made ahead of need, at most 64, and an eighth of the limit. They"
+                            + " go when nobody has asked for that size for 10 s. Default: ${DEFAULT-VALUE}.")
     private int spares = 2;
 
     @Option(
