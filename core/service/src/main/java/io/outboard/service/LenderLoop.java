@@ -31,6 +31,7 @@ final class LenderLoop implements Runnable {
     private final Requests requests;
     private final int mostPeers;
     private final List<Peer> peers = new ArrayList<>();
+    private final Backlog backlog = new Backlog();
     private final Queue<Runnable> posted = new ConcurrentLinkedQueue<>();
 
     /** The event that wakes the thread after an action is posted. The monitor guards it, since the end closes it. */
@@ -269,7 +270,7 @@ final class LenderLoop implements Runnable {
                 requests.tell(LenderEvent.Kind.TURNED_AWAY, null, 0, "there are " + mostPeers + " connections");
                 return;
             }
-            peers.add(new Peer(linux, socket, linux.peer(socket), requests.now() + HELLO_NANOS));
+            peers.add(new Peer(linux, socket, linux.peer(socket), requests.now() + HELLO_NANOS, backlog));
             done = true;
         } finally {
             if (!done) {

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A peer is one connection, as the lender sees it. It never waits: messages that the socket has no room for are kept
- * until there is room, and a client that doesn't read for too long is closed. Confined to the lender's thread.
+ * until there is room, and a client that doesn't read for too long is closed, or when the {@link Backlog} of all is too
+ * long. Confined to the lender's thread.
  */
 final class Peer {
 
@@ -51,6 +52,7 @@ final class Peer {
     /** The time by which the other end must have said who it is. */
     final long helloUntilNanos;
 
+    private final Backlog backlog;
     private final Deque<Outgoing> kept = new ArrayDeque<>();
 
     /** The number of descriptors among the kept messages. */
@@ -65,7 +67,8 @@ final class Peer {
     /** The reason why the connection must be closed; null if there is none. */
     private @Nullable String doom;
 
-    Peer(final Linux linux, final int socket, final Linux.Peer who, final long helloUntilNanos) {
+    Peer(final Linux linux, final int socket, final Linux.Peer who, final long helloUntilNanos, final Backlog backlog) {
+        this.backlog = backlog;
         this.linux = linux;
         this.socket = socket;
         this.who = who;
@@ -76,9 +79,26 @@ final class Peer {
         return standing == Standing.OBSERVER || standing == Standing.CLIENT;
     }
 
-    /** Marks the connection to be closed, as soon as nothing uses it any more. The first reason counts. */
+    /**
+     * Marks the connection to be closed, as soon as nothing uses it any more, and drops what is kept for it. The first
+     * reason counts.
+     */
     void doom(final String reason) {
         doom = doom == null ? reason : doom;
+        final long bytes = keptBytes();
+        kept.forEach(Peer::drop);
+        kept.clear();
+        backlog.remove(this, bytes);
+    }
+
+    /** Marks the connection to be closed, since the other end doesn't read. */
+    void doomAsUnread() {
+        doom(DOES_NOT_READ);
+    }
+
+    /** Returns the bytes of the messages that are kept. */
+    long keptBytes() {
+        return (long) kept.size() * Message.BYTES;
     }
 
     @Nullable
@@ -97,12 +117,12 @@ final class Peer {
     /** Sends an answer of any number of messages. A client that reads none of them gets no further answers. */
     void send(final List<Message> answer) {
         if (doom == null && kept.size() > MOST_KEPT) {
-            doom(DOES_NOT_READ);
+            doomAsUnread();
         }
         for (final Message message : answer) {
             final Outgoing outgoing = new Outgoing(message, null);
             if (doom == null && (!kept.isEmpty() || !trySend(outgoing))) {
-                kept.add(outgoing);
+                keep(outgoing);
             }
         }
     }
@@ -113,18 +133,25 @@ final class Peer {
         if (doom != null) {
             drop(outgoing);
         } else if (!kept.isEmpty() || !trySend(outgoing)) {
-            kept.add(outgoing);
             keptDescriptors += outgoing.descriptors();
+            keep(outgoing);
             if (kept.size() > MOST_KEPT || keptDescriptors > MOST_KEPT_DESCRIPTORS) {
-                doom(DOES_NOT_READ);
+                doomAsUnread();
             }
         }
     }
 
+    private void keep(final Outgoing outgoing) {
+        kept.add(outgoing);
+        backlog.add(this, Message.BYTES);
+    }
+
     /** Sends kept messages, as there may be room now. */
     void flush() {
-        while (doom == null && !kept.isEmpty() && trySend(kept.element())) {
+        // What can't be sent dooms the connection, and then nothing is kept any more.
+        while (!kept.isEmpty() && trySend(kept.element()) && doom == null) {
             keptDescriptors -= kept.remove().descriptors();
+            backlog.remove(this, Message.BYTES);
         }
     }
 
@@ -151,9 +178,9 @@ final class Peer {
         }
     }
 
+    /** Closes the connection, which is doomed or whose lender ends. */
     void close() {
-        kept.forEach(Peer::drop);
-        kept.clear();
+        doom("");
         linux.close(socket);
     }
 }

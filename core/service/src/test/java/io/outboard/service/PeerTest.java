@@ -40,7 +40,7 @@ class PeerTest {
         linux.listen(listening);
         client = linux.socket(true);
         linux.connect(client, folder.resolve("lender"));
-        peer = new Peer(linux, linux.accept(listening), new Linux.Peer(1, 1), 0);
+        peer = new Peer(linux, linux.accept(listening), new Linux.Peer(1, 1), 0, new Backlog());
     }
 
     @AfterEach
