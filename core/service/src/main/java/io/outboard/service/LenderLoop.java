@@ -24,6 +24,9 @@ final class LenderLoop implements Runnable {
     /** The time that connections wait when all descriptors are used up and even the reserve doesn't help. */
     private static final long REST_NANOS = 100_000_000;
 
+    /** The pause before a descriptor is sent again of which Linux had too many on their way. */
+    private static final long IN_FLIGHT_NANOS = 5_000_000;
+
     private static final long MILLI_NANOS = 1_000_000;
 
     private final Linux linux;
@@ -153,7 +156,7 @@ final class LenderLoop implements Runnable {
         for (int i = 2; i < count; i++) {
             final Peer peer = peers.get(i - 2);
             descriptors[i] = peer.socket;
-            events[i] = (short) (Linux.READABLE | (peer.hasKept() ? Linux.WRITABLE : 0));
+            events[i] = (short) (Linux.READABLE | (peer.hasKept() && !peer.rests() ? Linux.WRITABLE : 0));
         }
         linux.poll(descriptors, events, count, millisTo(nextNanos(now), now));
         if (events[0] != 0) {
@@ -163,7 +166,7 @@ final class LenderLoop implements Runnable {
         // Messages come before new connections, so that what a client has given back is there for the others.
         final List<Peer> ready = new ArrayList<>();
         for (int i = 2; i < count; i++) {
-            if (events[i] != 0) {
+            if (events[i] != 0 || peers.get(i - 2).rests()) {
                 ready.add(peers.get(i - 2));
             }
         }
@@ -182,6 +185,7 @@ final class LenderLoop implements Runnable {
         long next = Math.min(requests.nextNanos(), now < restsUntilNanos ? restsUntilNanos : Long.MAX_VALUE);
         for (final Peer peer : peers) {
             next = peer.isKnown() ? next : Math.min(next, peer.helloUntilNanos);
+            next = peer.rests() ? Math.min(next, now + IN_FLIGHT_NANOS) : next;
         }
         return next;
     }

@@ -58,6 +58,9 @@ final class Peer {
     /** The number of descriptors among the kept messages. */
     private int keptDescriptors;
 
+    /** Whether the first kept message can't be sent for another reason than a lack of room. */
+    private boolean rests;
+
     Standing standing = Standing.UNKNOWN;
 
     /** The client's account; null if the other end is no client. */
@@ -110,6 +113,15 @@ final class Peer {
         return !kept.isEmpty();
     }
 
+    /**
+     * Returns whether there are kept messages that can't be sent now though the socket has room: Linux lets a user have
+     * only so many descriptors on their way, those that other clients don't take included. {@link #flush} must be
+     * called after a pause.
+     */
+    boolean rests() {
+        return rests && hasKept();
+    }
+
     void send(final Message message) {
         send(message, null);
     }
@@ -158,13 +170,18 @@ final class Peer {
     /** Sends a message. Returns false if there is no room. */
     private boolean trySend(final Outgoing outgoing) {
         boolean sent = true;
+        rests = false;
         try {
             sent = linux.send(
                     socket,
                     outgoing.message.toBytes(),
                     outgoing.memory == null ? Linux.NONE : outgoing.memory.descriptor());
         } catch (final LinuxException e) {
-            doom(e.getMessage());
+            rests = e.number() == LinuxException.ETOOMANYREFS;
+            sent = !rests;
+            if (!rests) {
+                doom(e.getMessage());
+            }
         }
         if (sent) {
             drop(outgoing);

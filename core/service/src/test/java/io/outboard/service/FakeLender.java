@@ -2,6 +2,7 @@ package io.outboard.service;
 
 import io.outboard.service.internal.linux.Linux;
 import io.outboard.service.internal.linux.LinuxCalls;
+import io.outboard.service.internal.linux.LinuxException;
 import io.outboard.service.internal.wire.Message;
 import io.outboard.service.internal.wire.MessageType;
 import java.io.IOException;
@@ -24,9 +25,9 @@ final class FakeLender implements AutoCloseable {
         void heard(Line line, Message message) throws IOException;
     }
 
-    /** A hook is called before a call of Linux is made, with the arguments of the call. */
+    /** A hook is called before a call of Linux is made, with the arguments of the call. What it throws, the call throws. */
     interface Hook {
-        void before(String call, Object... arguments);
+        void before(String call, Object... arguments) throws LinuxException;
     }
 
     private final Linux linux;

@@ -22,6 +22,7 @@ public final class LinuxException extends IOException {
 
     public static final int EADDRINUSE = 98;
     public static final int ECONNRESET = 104;
+    public static final int ETOOMANYREFS = 109;
     public static final int ECONNREFUSED = 111;
 
     private static final long serialVersionUID = 1L;
@@ -67,6 +68,7 @@ public final class LinuxException extends IOException {
             case EBADMSG -> "EBADMSG (a message came with a descriptor that it can't have)";
             case EADDRINUSE -> "EADDRINUSE (another has the name)";
             case ECONNRESET -> "ECONNRESET (the other end is closed)";
+            case ETOOMANYREFS -> "ETOOMANYREFS (too many of the user's descriptors are on their way)";
             case ECONNREFUSED -> "ECONNREFUSED (nobody listens)";
             default -> "errno " + number;
         };
