@@ -116,7 +116,7 @@ final class Requests implements Admission.Outcome {
         final boolean isShared = message.type() == MessageType.SHARE;
         return account != null
                 && (isShared || message.type() == MessageType.LEASE)
-                && (message.a() > ledger.roomBytes(account.name) || isShared && shares.isFull());
+                && (message.a() > ledger.roomBytes(account.name) || (isShared && shares.isFull()));
     }
 
     void take(final Peer peer, final Message message) {

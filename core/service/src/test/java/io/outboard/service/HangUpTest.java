@@ -36,7 +36,7 @@ class HangUpTest {
     private final CountDownLatch gate = new CountDownLatch(1);
     private final List<LenderEvent> events = new CopyOnWriteArrayList<>();
     private Path socket;
-    private SteppedLender lender;
+    private @Nullable SteppedLender lender;
 
     @BeforeEach
     void requireLeases() {
@@ -44,7 +44,7 @@ class HangUpTest {
         socket = folder.resolve("lender");
     }
 
-    private void start(final Duration settling) throws IOException {
+    private SteppedLender start(final Duration settling) throws IOException {
         final Linux linux = FakeLender.hooked((call, arguments) -> {
             final FakeLender.Hook present = hook.get();
             if (present != null) {
@@ -54,7 +54,9 @@ class HangUpTest {
         final LenderBuilder builder = Lender.of(LendingDevice.memory(8 * UNIT))
                 .quota("raw", new Quota(0, UNIT))
                 .mostClients(MOST_CLIENTS);
-        lender = new SteppedLender(builder, linux, socket, settling, events::add);
+        final SteppedLender started = new SteppedLender(builder, linux, socket, settling, events::add);
+        lender = started;
+        return started;
     }
 
     @AfterEach
@@ -78,10 +80,10 @@ class HangUpTest {
 
     @Test
     void shouldLendWhatAClientHeldThatHasHungUpMeanwhile() throws Exception {
-        start(Duration.ZERO);
+        final SteppedLender here = start(Duration.ZERO);
         final RawClient first = clientWithAllItsQuota();
         try (RawClient second = RawClient.known(socket)) {
-            lender.holdUp(gate);
+            here.holdUp(gate);
             first.close();
             ask(second);
 
@@ -94,10 +96,10 @@ class HangUpTest {
     /** The lender has already begun to read the second client's messages when the first client hangs up. */
     @Test
     void shouldLookForHangUpsBeforeItRefuses() throws Exception {
-        start(Duration.ZERO);
+        final SteppedLender here = start(Duration.ZERO);
         final RawClient first = clientWithAllItsQuota();
         final RawClient second = new RawClient(socket);
-        lender.holdUp(gate);
+        here.holdUp(gate);
         second.send(new Message(MessageType.HELLO, 1, Message.VERSION, 0, 0, "raw"));
         final AtomicLong received = new AtomicLong();
         hook.set((call, arguments) -> {
@@ -119,15 +121,15 @@ class HangUpTest {
 
     @Test
     void shouldNotCountWhoHasHungUpWhenItHasSettled() throws Exception {
-        start(SETTLING);
+        final SteppedLender here = start(SETTLING);
         final RawClient first = RawClient.known(socket);
         first.send(Message.of(MessageType.HELD, 0, 1, UNIT));
         Await.until(() -> events.toString().contains("held"), () -> events);
         try (RawClient second = RawClient.known(socket)) {
             ask(second);
-            lender.holdUp(gate);
+            here.holdUp(gate);
             first.close();
-            lender.nanos.set(SETTLING.toNanos());
+            here.nanos.set(SETTLING.toNanos());
 
             gate.countDown();
 
@@ -137,10 +139,10 @@ class HangUpTest {
 
     @Test
     void shouldLetOneInForOneThatHasHungUp() throws Exception {
-        start(Duration.ZERO);
+        final SteppedLender here = start(Duration.ZERO);
         final RawClient first = RawClient.known(socket);
         try (RawClient second = RawClient.known(socket)) {
-            lender.holdUp(gate);
+            here.holdUp(gate);
             final RawClient third = new RawClient(socket);
             third.send(new Message(MessageType.HELLO, 1, Message.VERSION, 0, 0, "raw"));
             first.close();

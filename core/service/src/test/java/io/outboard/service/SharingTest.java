@@ -106,7 +106,7 @@ class SharingTest {
         final List<String> leases = new ArrayList<>();
         try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
             for (final String line : Files.readAllLines(Path.of("/proc/self/maps"))) {
-                if (line.contains(FILE) && inodes.contains(line.split(" +")[INODE_OF_MAPPING])) {
+                if (line.contains(FILE) && inodes.contains(line.split(" +", -1)[INODE_OF_MAPPING])) {
                     leases.add(line);
                 }
             }

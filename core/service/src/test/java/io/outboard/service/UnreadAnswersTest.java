@@ -55,7 +55,8 @@ class UnreadAnswersTest {
                 client.send(Message.of(MessageType.LEASE, i, 1));
             }
         } catch (final LinuxException e) {
-            assertEquals(LinuxException.EPIPE, e.number(), "it was dropped");
+            // This client is the one that was dropped.
+            assertTrue(e.number() == LinuxException.EPIPE || e.number() == LinuxException.ECONNRESET, e::getMessage);
         }
         return client;
     }
