@@ -3,6 +3,8 @@ package io.outboard.service;
 import io.outboard.service.internal.linux.Linux;
 import io.outboard.service.internal.linux.LinuxException;
 import io.outboard.service.internal.wire.Message;
+import io.outboard.service.internal.wire.MessageType;
+import io.outboard.service.internal.wire.Refusal;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -272,6 +274,7 @@ final class LenderLoop implements Runnable {
             }
             if (peers.size() >= mostPeers) {
                 requests.tell(LenderEvent.Kind.TURNED_AWAY, null, 0, "there are " + mostPeers + " connections");
+                sayCrowded(socket);
                 return;
             }
             peers.add(new Peer(linux, socket, linux.peer(socket), requests.now() + HELLO_NANOS, backlog));
@@ -280,6 +283,16 @@ final class LenderLoop implements Runnable {
             if (!done) {
                 linux.close(socket);
             }
+        }
+    }
+
+    private void sayCrowded(final int socket) {
+        final String detail = "connections: " + mostPeers;
+        final Message refused = new Message(MessageType.REFUSED, 0, Refusal.CROWDED.code(), 0, 0, detail);
+        try {
+            linux.send(socket, refused.toBytes(), Linux.NONE);
+        } catch (final LinuxException e) {
+            // The other end has hung up already, and needn't know.
         }
     }
 

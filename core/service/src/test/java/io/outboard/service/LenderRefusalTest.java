@@ -187,6 +187,19 @@ class LenderRefusalTest {
     }
 
     @Test
+    void shouldSayThatThereAreTooManyClients() throws IOException {
+        lender.close();
+        lender = Lender.of(LendingDevice.memory(UNIT)).mostClients(1).start(socket);
+        try (LenderConnection one = LenderConnection.connect(socket, "a")) {
+            final IOException e = assertThrows(IOException.class, () -> LenderConnection.connect(socket, "b"));
+
+            assertEquals("turned away: the lender has too many clients: connections: 1", e.getMessage());
+            assertEquals(UNIT, one.unitBytes());
+        }
+        assertLends();
+    }
+
+    @Test
     void shouldRefuseASecondLenderAtOnePath() throws IOException {
         final IOException e = assertThrows(
                 IOException.class, () -> Lender.of(LendingDevice.memory(UNIT)).start(socket));

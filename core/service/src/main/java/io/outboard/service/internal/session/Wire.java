@@ -67,7 +67,14 @@ public final class Wire {
 
     /** Tells the lender who this client is, and returns its welcome. */
     public Message hello(final String name, final boolean observes) throws IOException {
-        send(new Message(MessageType.HELLO, 0, Message.VERSION, observes ? Message.OBSERVER : 0, 0, name));
+        try {
+            send(new Message(MessageType.HELLO, 0, Message.VERSION, observes ? Message.OBSERVER : 0, 0, name));
+        } catch (final LinuxException e) {
+            if (e.number() != LinuxException.EPIPE) {
+                throw e;
+            }
+            // A lender with too many clients says so before it is asked, and closes. What it said can still be read.
+        }
         final Message answer = answer();
         if (answer.type() == MessageType.REFUSED) {
             throw new IOException("turned away: " + Refusal.of(answer.a()).sentence() + ": " + answer.text());
