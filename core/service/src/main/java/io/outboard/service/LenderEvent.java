@@ -6,7 +6,8 @@ import java.util.Locale;
  * A lender event is something that a {@link Lender} did, for logs and metrics. Immutable.
  * @param kind what the lender did
  * @param client the client's name; empty if no single client is concerned
- * @param pid the client's process, 0 if no single client is concerned
+ * @param pid the client's process; 0 if no single client is concerned, or its process is in a pid namespace that the
+ *     lender doesn't see
  * @param bytes how much memory is concerned, in bytes; 0 if none is
  * @param detail more about the event, for people to read; may be empty
  */
@@ -68,8 +69,11 @@ public record LenderEvent(Kind kind, String client, int pid, long bytes, String 
     @Override
     public String toString() {
         final StringBuilder text = new StringBuilder(kind.name().toLowerCase(Locale.ROOT));
+        if (!client.isEmpty()) {
+            text.append(" client=").append(client);
+        }
         if (pid != 0) {
-            text.append(" client=").append(client).append(" pid=").append(pid);
+            text.append(" pid=").append(pid);
         }
         if (bytes != 0) {
             text.append(" bytes=").append(bytes);
