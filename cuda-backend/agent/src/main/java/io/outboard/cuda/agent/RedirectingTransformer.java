@@ -31,8 +31,8 @@ final class RedirectingTransformer implements ClassFileTransformer {
     private final Consumer<String> warnings;
     private final Map<String, Integer> callsByClass = new ConcurrentHashMap<>();
 
-    /** The originals that a class doesn't see, of which a line was said. */
-    private final Set<String> warned = ConcurrentHashMap.newKeySet();
+    /** Whether a line was said of the JDK's classes, and whether of JCuda's: one mustn't hide the other. */
+    private final Set<Boolean> warned = ConcurrentHashMap.newKeySet();
 
     RedirectingTransformer(final List<Redirection> redirections, final Consumer<String> warnings) {
         this.redirections = redirections;
@@ -148,8 +148,8 @@ final class RedirectingTransformer implements ClassFileTransformer {
     }
 
     private void warnOnce(final String className, final Redirection redirection) {
-        if (warned.add(redirection.source())) {
-            final boolean isOfJdk = redirection.source().startsWith("java.");
+        final boolean isOfJdk = redirection.source().startsWith("java.");
+        if (warned.add(isOfJdk)) {
             warnings.accept("class=" + className + " must see "
                     + (isOfJdk ? "" : "the " + redirection.source() + " of the class path and ")
                     + redirection.target() + " to be redirected; it doesn't, so its calls, and those of classes like"

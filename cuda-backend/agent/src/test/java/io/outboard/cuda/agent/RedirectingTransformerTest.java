@@ -188,7 +188,7 @@ class RedirectingTransformerTest {
 
     /** What one class doesn't see mustn't hide that another doesn't see JCuda. */
     @Test
-    void shouldWarnOnceOfEachOriginal() throws Exception {
+    void shouldWarnOnceOfTheJdkAndOnceOfABinding() throws Exception {
         final RedirectingTransformer both = new RedirectingTransformer(
                 List.of(
                         Redirection.between("java.util.Map", Facade.class),
