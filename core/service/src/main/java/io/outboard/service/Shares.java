@@ -154,7 +154,8 @@ final class Shares {
         if (known == null) {
             shares.put(ticket, share);
         }
-        if (known == null && counts) {
+        // It is counted once, for the first holder with room.
+        if (counts && share.holders.stream().noneMatch(each -> each.account.leases.containsKey(each.lease))) {
             ledger.hold(account, lease, bytes);
         }
         join(share, account, lease);

@@ -24,6 +24,8 @@ final class Spares {
     private final long mostBytes;
     private final Deque<LendingDevice.Memory> ready = new ArrayDeque<>();
     private final long[] asked = new long[REMEMBERED];
+
+    /** The number of requests, which starts from {@link #REMEMBERED} again after twice as many. */
     private int askedCount;
 
     /** The size of the spares that are ready, in bytes. */
@@ -48,7 +50,8 @@ final class Spares {
 
     /** Records that a client asks for a lease of {@code bytes}. */
     void asked(final long bytes, final long nowNanos) {
-        asked[askedCount++ % REMEMBERED] = bytes;
+        asked[askedCount % REMEMBERED] = bytes;
+        askedCount = askedCount < 2 * REMEMBERED - 1 ? askedCount + 1 : REMEMBERED;
         askedNanos = bytes == sizeBytes ? nowNanos : askedNanos;
     }
 

@@ -224,6 +224,26 @@ class LenderClaimsTest {
         }
     }
 
+    /** Who opened the share states it before its maker does. */
+    @Test
+    void shouldCountASharedLeaseForTheFirstThatHasRoom() throws IOException {
+        lender = Lender.of(LendingDevice.memory(LIMIT))
+                .quota("small", new Quota(0, UNIT))
+                .start(socket);
+        final Lender here = lender;
+        final String ticket = "0123456789abcdef0123456789abcdef";
+        try (RawClient small = RawClient.known(socket, "small");
+                RawClient maker = RawClient.known(socket);
+                RawClient third = RawClient.known(socket)) {
+            small.send(new Message(MessageType.HELD, 0, 1, 4 * UNIT, 0, ticket));
+            assertCounted(here, small, 0);
+            maker.send(new Message(MessageType.HELD, 0, 1, 4 * UNIT, 0, ticket));
+            assertCounted(here, maker, 4 * UNIT);
+            third.send(new Message(MessageType.HELD, 0, 1, 4 * UNIT, 0, ticket));
+            assertCounted(here, third, 4 * UNIT);
+        }
+    }
+
     /** By then, all clients of an earlier lender have found this one. */
     @Test
     void shouldCountOnlyWhatIsStatedSoonAfterItsStart() throws IOException {

@@ -26,8 +26,12 @@ final class RawClient implements AutoCloseable {
 
     /** Returns a client that has said who it is. */
     static RawClient known(final Path lender) throws IOException {
+        return known(lender, "raw");
+    }
+
+    static RawClient known(final Path lender, final String name) throws IOException {
         final RawClient client = new RawClient(lender);
-        client.send(new Message(MessageType.HELLO, 1, Message.VERSION, 0, 0, "raw"));
+        client.send(new Message(MessageType.HELLO, 1, Message.VERSION, 0, 0, name));
         assertEquals(MessageType.WELCOME, client.answer().type());
         return client;
     }

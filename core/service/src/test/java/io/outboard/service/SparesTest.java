@@ -66,6 +66,18 @@ class SparesTest {
     }
 
     @Test
+    void shouldRememberTheLastRequestsHoweverManyThereWere() {
+        for (int i = 0; i < 1000; i++) {
+            spares.asked(8, 0);
+        }
+        for (int i = 0; i < 9; i++) {
+            spares.asked(4, 0);
+        }
+
+        assertEquals(4, spares.next(100, 0));
+    }
+
+    @Test
     void shouldLeaveRoomForClients() {
         spares.asked(4, 0);
 
