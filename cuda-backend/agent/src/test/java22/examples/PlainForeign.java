@@ -11,31 +11,10 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Locale;
-import java.util.Random;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 
-/**
- * The program calls the driver by java.lang.foreign alone: some threads allocate a buffer, have a kernel fill it, check
- * every hundredth, and free it at once, while a kernel may run.
- *
- * <p>The output says whether the buffers held what was written; the error output says how long calls that allocate and
- * free took.
- */
-public final class PlainForeign {
+/** The {@link Buffers} of a program that calls the driver by java.lang.foreign alone. */
+public final class PlainForeign extends Buffers {
 
-    private static final int THREADS = 4;
-    private static final int ROUNDS = 2_000;
-    private static final int WARM_UP_ROUNDS = 200;
-    private static final int CHECKED = 100;
-    private static final int LEAST_WORDS = 1_000;
-    private static final int MOST_WORDS = 500_000;
-    private static final int BLOCK = 256;
     private static final int NON_BLOCKING = 1;
 
     /** The driver's functions; what it calls a handle is an address here. */
@@ -82,7 +61,25 @@ public final class PlainForeign {
         }
     }
 
-    private PlainForeign() {}
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment fill;
+    private final MemorySegment stream;
+    private final MemorySegment copy = arena.allocate(JAVA_INT, MOST_WORDS);
+    private final MemorySegment buffer = arena.allocate(JAVA_LONG);
+    private final MemorySegment words = arena.allocate(JAVA_INT);
+    private final MemorySegment content = arena.allocate(JAVA_INT);
+    private final MemorySegment parameters = arena.allocate(ADDRESS, 3);
+
+    private PlainForeign(final MemorySegment context, final MemorySegment fill) throws Throwable {
+        this.fill = fill;
+        check((int) Driver.CHOOSE.invokeExact(context));
+        final MemorySegment made = arena.allocate(ADDRESS);
+        check((int) Driver.MAKE_STREAM.invokeExact(made, NON_BLOCKING));
+        stream = made.get(ADDRESS, 0);
+        parameters.setAtIndex(ADDRESS, 0, buffer);
+        parameters.setAtIndex(ADDRESS, 1, words);
+        parameters.setAtIndex(ADDRESS, 2, content);
+    }
 
     public static void main(final String... args) throws Throwable {
         try (Arena arena = Arena.ofShared()) {
@@ -91,95 +88,43 @@ public final class PlainForeign {
             check((int) Driver.RETAIN.invokeExact(result, 0));
             final MemorySegment context = result.get(ADDRESS, 0);
             check((int) Driver.CHOOSE.invokeExact(context));
-            check((int) Driver.LOAD.invokeExact(result, arena.allocateFrom(JavaCppBuffers.FILL)));
+            check((int) Driver.LOAD.invokeExact(result, arena.allocateFrom(FILL)));
             final MemorySegment module = result.get(ADDRESS, 0);
             check((int) Driver.FIND.invokeExact(result, module, arena.allocateFrom("fill")));
             final MemorySegment fill = result.get(ADDRESS, 0);
-
-            run(context, fill, WARM_UP_ROUNDS);
-            final int rounds = args.length > 0 ? Integer.parseInt(args[0]) : ROUNDS;
-            final long[] outcome = run(context, fill, rounds);
-            System.out.println("wrong words: " + outcome[0]);
-            System.err.printf(Locale.ROOT, "calls: %d, %.3f ms%n", 2L * THREADS * rounds, outcome[1] / 1e6);
+            run(args, () -> new PlainForeign(context, fill));
             check((int) Driver.RELEASE.invokeExact(0));
         }
     }
 
-    /** Returns the number of wrong words and the nanoseconds in calls. */
-    private static long[] run(final MemorySegment context, final MemorySegment fill, final int rounds)
-            throws Exception {
-        final ExecutorService threads = Executors.newFixedThreadPool(THREADS);
-        try {
-            final List<Callable<long[]>> tasks = new ArrayList<>();
-            for (int thread = 0; thread < THREADS; thread++) {
-                final int seed = thread;
-                tasks.add(() -> {
-                    try (Arena arena = Arena.ofConfined()) {
-                        return useBuffers(context, fill, rounds, new Random(seed), arena);
-                    } catch (final Throwable e) {
-                        throw new IllegalStateException(e);
-                    }
-                });
-            }
-            final long[] sums = new long[2];
-            for (final Future<long[]> each : threads.invokeAll(tasks)) {
-                sums[0] += each.get()[0];
-                sums[1] += each.get()[1];
-            }
-            return sums;
-        } finally {
-            threads.shutdown();
-        }
+    @Override
+    void allocate(final long bytes) throws Throwable {
+        check((int) Driver.ALLOCATE.invokeExact(buffer, bytes));
     }
 
-    private static long[] useBuffers(
-            final MemorySegment context,
-            final MemorySegment fill,
-            final int rounds,
-            final Random random,
-            final Arena arena)
-            throws Throwable {
-        check((int) Driver.CHOOSE.invokeExact(context));
-        final MemorySegment result = arena.allocate(ADDRESS);
-        check((int) Driver.MAKE_STREAM.invokeExact(result, NON_BLOCKING));
-        final MemorySegment stream = result.get(ADDRESS, 0);
-        final MemorySegment copy = arena.allocate(JAVA_INT, MOST_WORDS);
-        final MemorySegment buffer = arena.allocate(JAVA_LONG);
-        final MemorySegment words = arena.allocate(JAVA_INT);
-        final MemorySegment content = arena.allocate(JAVA_INT);
-        final MemorySegment parameters = arena.allocate(ADDRESS, 3);
-        parameters.setAtIndex(ADDRESS, 0, buffer);
-        parameters.setAtIndex(ADDRESS, 1, words);
-        parameters.setAtIndex(ADDRESS, 2, content);
-        long wrong = 0;
-        long ns = 0;
-        for (int round = 0; round < rounds; round++) {
-            final int count = LEAST_WORDS + random.nextInt(MOST_WORDS - LEAST_WORDS);
-            final long before = System.nanoTime();
-            check((int) Driver.ALLOCATE.invokeExact(buffer, 4L * count));
-            ns += System.nanoTime() - before;
-            words.set(JAVA_INT, 0, count);
-            content.set(JAVA_INT, 0, round);
-            check((int) Driver.LAUNCH.invokeExact(
-                    fill, (count + BLOCK - 1) / BLOCK, 1, 1, BLOCK, 1, 1, 0, stream, parameters, MemorySegment.NULL));
-            if (round % CHECKED == 0) {
-                check((int) Driver.COPY.invokeExact(copy, buffer.get(JAVA_LONG, 0), 4L * count, stream));
-                check((int) Driver.AWAIT_STREAM.invokeExact(stream));
-                for (int i = 0; i < count; i++) {
-                    wrong += copy.getAtIndex(JAVA_INT, i) == round ? 0 : 1;
-                }
-            }
-            final long freed = System.nanoTime();
-            check((int) Driver.FREE.invokeExact(buffer.get(JAVA_LONG, 0)));
-            ns += System.nanoTime() - freed;
-        }
+    @Override
+    void fill(final int count, final int value) throws Throwable {
+        words.set(JAVA_INT, 0, count);
+        content.set(JAVA_INT, 0, value);
+        check((int) Driver.LAUNCH.invokeExact(
+                fill, grid(count), 1, 1, BLOCK, 1, 1, 0, stream, parameters, MemorySegment.NULL));
+    }
+
+    @Override
+    void read(final int[] words, final int count) throws Throwable {
+        check((int) Driver.COPY.invokeExact(copy, buffer.get(JAVA_LONG, 0), 4L * count, stream));
+        check((int) Driver.AWAIT_STREAM.invokeExact(stream));
+        MemorySegment.copy(copy, JAVA_INT, 0, words, 0, count);
+    }
+
+    @Override
+    void free() throws Throwable {
+        check((int) Driver.FREE.invokeExact(buffer.get(JAVA_LONG, 0)));
+    }
+
+    @Override
+    void destroy() throws Throwable {
         check((int) Driver.DESTROY_STREAM.invokeExact(stream));
-        return new long[] {wrong, ns};
-    }
-
-    private static void check(final int code) {
-        if (code != 0) {
-            throw new IllegalStateException("code=" + code + " must be 0");
-        }
+        arena.close();
     }
 }
