@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.bytedeco.cuda.global.cudart;
 import org.bytedeco.javacpp.Pointer;
@@ -27,6 +28,9 @@ class JavaCppAgentTest {
     private static final String PROGRAM = JavaCppProgram.class.getName();
 
     @TempDir
+    static Path binding;
+
+    @TempDir
     static Path fake;
 
     @TempDir
@@ -39,7 +43,7 @@ class JavaCppAgentTest {
             for (final String name : List.of(
                     "global/cudart", "cudart/cudaPitchedPtr", "cudart/cudaExtent", "cudart/CUipcMemHandle_v1")) {
                 final Path original = files.getPath("org/bytedeco/cuda/" + name + ".class");
-                FakeJCuda.write(fake, original, FakeCudart.class, "<clinit>");
+                FakeJCuda.write(binding, original, FakeCudart.class, "<clinit>");
             }
         }
     }
@@ -84,6 +88,21 @@ class JavaCppAgentTest {
                 () -> outcome.err().toString());
     }
 
+    /** Pools call the driver's library, in which the program's binding needs nothing. */
+    @Test
+    @EnabledForJreRange(min = JRE.JAVA_22, disabledReason = "skipped, needs java.lang.foreign")
+    void shouldServeAProgramWithoutJCuda(@TempDir final Path driver) throws Exception {
+        FakeDriver.compileTo(driver);
+
+        final Outcome outcome = jvm(List.of()).libraries(driver).agent("report").run(PROGRAM, "of one stream");
+
+        assertEquals(0, outcome.exitCode(), () -> outcome.err().toString());
+        assertEquals(
+                List.of("runtime: 0, 0 allocations, 0 frees, cuMemCreate 1", "driver: 0, 0 allocations, 0 frees"),
+                FakeDriver.summarise(outcome.out(), "cuMem(Alloc|Create|Free).*"),
+                () -> outcome.err().toString());
+    }
+
     @Test
     @EnabledForJreRange(max = JRE.JAVA_21, disabledReason = "for a JDK without java.lang.foreign")
     void shouldSayThatAnOlderJdkCannotBeServed() throws Exception {
@@ -96,14 +115,19 @@ class JavaCppAgentTest {
     }
 
     private Jvm jvm() {
+        return jvm(List.of(fake, Jvm.homeOf(jcuda.Pointer.class)));
+    }
+
+    private Jvm jvm(final List<Path> jcuda) {
+        final List<Path> paths = new ArrayList<>(jcuda);
+        paths.addAll(List.of(
+                binding,
+                Jvm.homeOf(cudart.class),
+                Jvm.homeOf(Pointer.class),
+                Jvm.homeOf("/org/bytedeco/javacpp/linux-x86_64/libjnijavacpp.so"),
+                Jvm.homeOf(JavaCppProgram.class)));
         return new Jvm(folder)
-                .classPath(List.of(
-                        fake,
-                        Jvm.homeOf(jcuda.Pointer.class),
-                        Jvm.homeOf(cudart.class),
-                        Jvm.homeOf(Pointer.class),
-                        Jvm.homeOf("/org/bytedeco/javacpp/linux-x86_64/libjnijavacpp.so"),
-                        Jvm.homeOf(JavaCppProgram.class)))
+                .classPath(paths)
                 // Where JavaCPP unpacks its library.
                 .option("-Dorg.bytedeco.javacpp.cachedir=" + folder);
     }
