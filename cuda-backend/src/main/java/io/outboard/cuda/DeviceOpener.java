@@ -2,6 +2,7 @@ package io.outboard.cuda;
 
 import io.outboard.cuda.driver.CudaFailureException;
 import io.outboard.cuda.driver.CudaUnavailableException;
+import io.outboard.cuda.internal.memory.ContextScope;
 import io.outboard.cuda.internal.memory.CudaCalls;
 import io.outboard.cuda.internal.memory.CudaFailures;
 import io.outboard.cuda.internal.memory.NativeLibrary;
@@ -65,39 +66,25 @@ final class DeviceOpener {
                 context);
     }
 
-    /** Finds the context; the thread's current device, and its context, stay as they were. */
+    /**
+     * Finds the context. Of another device than the thread's that is the primary one, and the thread's device and
+     * context stay as they were, since a thread without a context would get one of its own device, too.
+     */
+    @SuppressWarnings("try")
     private static long contextOf(final CudaCalls calls, final int device, final long[] totalBytes) {
-        final int[] previous = new int[1];
-        check(calls, "cudaGetDevice", calls.currentDevice(previous));
-        if (previous[0] == device) {
-            return currentContext(calls, totalBytes);
-        }
-        // A context that the program made would be replaced by a primary one, so it is kept below.
-        final long[] ofProgram = new long[1];
-        CudaFailures.check("cuCtxGetCurrent", calls.currentContext(ofProgram));
-        if (ofProgram[0] != 0) {
-            CudaFailures.check("cuCtxPushCurrent", calls.pushContext(ofProgram[0]));
-        }
-        try {
-            check(calls, "cudaSetDevice", calls.setDevice(device));
-            return currentContext(calls, totalBytes);
-        } finally {
-            if (ofProgram[0] != 0) {
-                CudaFailures.check("cuCtxPopCurrent", calls.popContext());
-            }
-            final int[] now = new int[1];
-            check(calls, "cudaGetDevice", calls.currentDevice(now));
-            if (now[0] != previous[0]) {
-                check(calls, "cudaSetDevice", calls.setDevice(previous[0]));
-            }
-        }
-    }
-
-    private static long currentContext(final CudaCalls calls, final long[] totalBytes) {
+        final int[] current = new int[1];
+        check(calls, "cudaGetDevice", calls.currentDevice(current));
         final long[] context = new long[1];
-        // Any call of the runtime that needs a context makes it current.
-        check(calls, "cudaMemGetInfo", calls.memoryInfo(new long[1], totalBytes));
-        CudaFailures.check("cuCtxGetCurrent", calls.currentContext(context));
+        if (current[0] == device) {
+            // Any call of the runtime that needs a context makes it current.
+            check(calls, "cudaMemGetInfo", calls.memoryInfo(new long[1], totalBytes));
+            CudaFailures.check("cuCtxGetCurrent", calls.currentContext(context));
+        } else {
+            CudaFailures.check("cuDevicePrimaryCtxRetain", calls.retainPrimaryContext(context, device));
+            try (ContextScope scope = new ContextScope(calls, context[0])) {
+                CudaFailures.check("cuMemGetInfo", calls.contextMemoryInfo(new long[1], totalBytes));
+            }
+        }
         return context[0];
     }
 

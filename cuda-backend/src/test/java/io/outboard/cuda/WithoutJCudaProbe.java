@@ -89,6 +89,7 @@ final class WithoutJCudaProbe {
         say(calls.release(0xDEAD), calls.setDevice(1));
         say(calls.setDevice(2));
         say(calls.setDevice(2));
+        say(calls.retainPrimaryContext(first, 2), first[0]);
     }
 
     private static void say(final Object... answers) {

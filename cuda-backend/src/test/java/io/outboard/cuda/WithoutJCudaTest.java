@@ -225,7 +225,9 @@ class WithoutJCudaTest {
                 cuDevicePrimaryCtxRelease_v2 2
                 cuDevicePrimaryCtxRetain 2
                 cuCtxSetCurrent 0xc002
-                  [0]""", String.join("\n", run("calls")));
+                  [0]
+                cuDevicePrimaryCtxRetain 2
+                  [0, 49154]""", String.join("\n", run("calls")));
     }
 
     @Test
@@ -311,6 +313,24 @@ class WithoutJCudaTest {
                 () -> assertTrue(lines.contains("cuMemFree_v2 765432100000"), "the driver frees"),
                 () -> assertFalse(lines.contains("cuDeviceGetCount"), "the runtime counts"),
                 () -> assertFalse(lines.contains("cuCtxSetCurrent 0xc001"), "the runtime chooses"));
+    }
+
+    /** The jar of the natives is another one, which a build for several systems may leave out. */
+    @Test
+    @EnabledIfSystemProperty(named = FROM_JAR, matches = "true")
+    void shouldServeAPoolBesideAJCudaThatDoesNotLoad() throws IOException, InterruptedException {
+        makeDriver();
+
+        final List<String> lines = ChildJvm.run(
+                temporary, entry -> !entry.startsWith("jcuda-natives"), ALLOWED, WithoutJCudaProbe.class, "1");
+
+        assertAll(
+                lines.toString(),
+                () -> assertTrue(lines.contains("cuDevicePrimaryCtxRetain 1"), "the driver is called"),
+                () -> assertTrue(
+                        lines.stream().noneMatch(line -> line.matches("cuCtxSetCurrent.*|cuDevicePrimaryCtxRetain 0")),
+                        "the thread stays as it was"),
+                () -> assertEquals("done", lines.get(lines.size() - 1)));
     }
 
     private List<String> run(final String argument) throws IOException, InterruptedException {

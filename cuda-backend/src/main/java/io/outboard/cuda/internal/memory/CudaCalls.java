@@ -55,6 +55,12 @@ public interface CudaCalls {
     /** Asks for a device's primary context, which is 0 if there is none, or if it was reset. */
     int primaryContext(long[] context, int device);
 
+    /**
+     * Makes a device's primary context, unless it is there, and holds it until the process ends or the device is reset;
+     * the thread's context stays as it was. Each call holds it once more, and is needed once after each reset.
+     */
+    int retainPrimaryContext(long[] context, int device);
+
     /** Allocates in the current context, and never waits. */
     int allocate(long[] address, long sizeBytes);
 

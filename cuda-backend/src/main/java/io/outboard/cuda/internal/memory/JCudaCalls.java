@@ -172,21 +172,31 @@ public final class JCudaCalls implements CudaCalls {
 
     @Override
     public int primaryContext(final long[] context, final int device) {
-        // The driver's devices are plain numbers, the same as the runtime's.
-        final CUdevice handle = DevicePointers.withHandle(new CUdevice(), device);
+        final CUdevice handle = handleOf(device);
         final int[] active = new int[1];
-        final CUcontext result = new CUcontext();
         context[0] = 0;
         int code = ask(() -> JCudaDriver.cuDevicePrimaryCtxGetState(handle, new int[1], active));
         if (code == SUCCESS && active[0] != 0) {
             // The driver tells the primary context's handle only to a caller that retains the context.
-            code = ask(() -> JCudaDriver.cuDevicePrimaryCtxRetain(result, handle));
+            code = retainPrimaryContext(context, device);
             if (code == SUCCESS) {
-                context[0] = DevicePointers.handle(result);
                 code = ask(() -> JCudaDriver.cuDevicePrimaryCtxRelease(handle));
             }
         }
         return code;
+    }
+
+    @Override
+    public int retainPrimaryContext(final long[] context, final int device) {
+        final CUcontext result = new CUcontext();
+        final int code = ask(() -> JCudaDriver.cuDevicePrimaryCtxRetain(result, handleOf(device)));
+        context[0] = code == SUCCESS ? DevicePointers.handle(result) : 0;
+        return code;
+    }
+
+    /** The driver's devices are plain numbers, the same as the runtime's. */
+    private static CUdevice handleOf(final int device) {
+        return DevicePointers.withHandle(new CUdevice(), device);
     }
 
     @Override

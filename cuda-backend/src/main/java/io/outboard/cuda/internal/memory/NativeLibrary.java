@@ -54,6 +54,19 @@ public final class NativeLibrary {
         }
     }
 
+    /** Answers whether JCuda is on the class path with a native library that loads. */
+    static boolean loadsJCuda() {
+        if (!hasJCuda()) {
+            return false;
+        }
+        try {
+            new JCudaCalls().driverVersion(new int[1]);
+            return true;
+        } catch (final LinkageError e) {
+            return false;
+        }
+    }
+
     /**
      * Loads the library, and JCuda's class for the driver, too. The class needs a device: without one, it would stay
      * broken.

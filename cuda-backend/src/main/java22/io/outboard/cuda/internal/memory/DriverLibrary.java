@@ -144,13 +144,12 @@ public final class DriverLibrary implements VirtualMemoryCalls, SharedMemoryCall
         return OBSTACLE.isEmpty() ? Optional.of(new DriverLibrary(DESCRIPTOR)) : Optional.empty();
     }
 
-    /** Answers the calls of the driver, with JCuda's runtime if JCuda is there; JCuda's if the driver's don't load. */
+    /** Answers the calls of the driver, with JCuda's runtime if that loads; JCuda's alone if the driver's don't load. */
     static CudaCalls calls() {
-        final boolean hasJCuda = NativeLibrary.hasJCuda();
         if (OBSTACLE.isEmpty()) {
-            return hasJCuda ? new ForeignCallsBesideJCuda() : new ForeignCalls();
+            return NativeLibrary.loadsJCuda() ? new ForeignCallsBesideJCuda() : new ForeignCalls();
         }
-        if (hasJCuda) {
+        if (NativeLibrary.hasJCuda()) {
             return new JCudaCalls();
         }
         throw new CudaUnavailableException(OBSTACLE);

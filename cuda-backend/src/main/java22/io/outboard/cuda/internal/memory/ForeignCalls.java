@@ -184,7 +184,7 @@ class ForeignCalls implements CudaCalls {
         int code = primaryContext(context, device);
         // A reset of the device ends its context, though not the references; one more makes the context anew.
         if (code == SUCCESS && (context[0] == 0 || !RETAINED.contains(device))) {
-            code = DriverLibrary.call(context, (result, arena) -> (int) RETAIN_PRIMARY.invokeExact(result, device));
+            code = retainPrimaryContext(context, device);
             if (code == SUCCESS) {
                 RETAINED.add(device);
             }
@@ -249,12 +249,17 @@ class ForeignCalls implements CudaCalls {
                 active, (result, arena) -> (int) PRIMARY_STATE.invokeExact(device, arena.allocate(JAVA_INT), result));
         if (code == SUCCESS && active[0] != 0) {
             // The driver tells the primary context's handle only to a caller that retains the context.
-            code = DriverLibrary.call(context, (result, arena) -> (int) RETAIN_PRIMARY.invokeExact(result, device));
+            code = retainPrimaryContext(context, device);
             if (code == SUCCESS) {
                 code = call((of, no) -> (int) RELEASE_PRIMARY.invokeExact((int) of), device, 0);
             }
         }
         return code;
+    }
+
+    @Override
+    public int retainPrimaryContext(final long[] context, final int device) {
+        return DriverLibrary.call(context, (result, arena) -> (int) RETAIN_PRIMARY.invokeExact(result, device));
     }
 
     @Override

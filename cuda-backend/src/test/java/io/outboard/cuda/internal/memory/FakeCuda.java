@@ -314,6 +314,12 @@ public class FakeCuda implements CudaCalls {
     }
 
     @Override
+    public int retainPrimaryContext(final long[] context, final int device) {
+        context[0] = retainPrimary(device);
+        return enterDriver("cuDevicePrimaryCtxRetain", SUCCESS);
+    }
+
+    @Override
     public int destroyEvent(final long event) {
         streams.destroyEvent(event);
         return SUCCESS;
