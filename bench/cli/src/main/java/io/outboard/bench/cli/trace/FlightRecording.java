@@ -24,7 +24,6 @@ final class FlightRecording {
     /** The rule of an option that names a pool. */
     static final String NAMES_ONE = " must name one of the pools recorded";
 
-    private static final byte[] MAGIC = {'F', 'L', 'R', 0};
     private static final long SECOND_NANOS = 1_000_000_000;
 
     private final TimedRows rows;
@@ -45,18 +44,6 @@ final class FlightRecording {
         this.pool = pool;
     }
 
-    static boolean startsWithMagic(final TraceContent content) throws IOException {
-        if (content.sizeBytes() < 0 || content.atLeast(MAGIC.length) < MAGIC.length) {
-            return false;
-        }
-        for (int i = 0; i < MAGIC.length; i++) {
-            if (content.buffer()[content.start() + i] != MAGIC[i]) {
-                return false;
-            }
-        }
-        return true;
-    }
-
     static Trace read(
             final Path file,
             final TraceContent content,
@@ -66,6 +53,9 @@ final class FlightRecording {
             final @Nullable String pool,
             final String ruleForSeveral)
             throws IOException {
+        if (content.sizeBytes() < 0) {
+            throw content.error("byte 0", "a JFR recording must be a file that isn't packed: unpack it first");
+        }
         final TimedRows rows =
                 new TimedRows(maximumOperations, maximumSlots, owners, problem -> content.error("events", problem));
         try (RecordingFile recording = new RecordingFile(file)) {

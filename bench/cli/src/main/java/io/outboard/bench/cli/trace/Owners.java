@@ -68,13 +68,26 @@ public final class Owners {
 
     /** Returns the number of an owner, a new one if necessary. A stream of -1 stands for any. */
     int numberOf(final String thread, final long stream) {
-        return numberOf(thread, stream == ANY_STREAM ? "" : "0x" + Long.toHexString(stream));
+        return numberOf(thread, streamText(stream));
     }
 
     /** Returns the number of an owner, a new one if necessary; an empty text is left out of the name. */
     int numberOf(final String thread, final String stream) {
-        final String owner = (thread.isEmpty() ? "" : "thread " + cut(thread))
-                + (thread.isEmpty() || stream.isEmpty() ? "" : ", ")
+        return number(thread.isEmpty() ? "" : "thread " + cut(thread), stream);
+    }
+
+    /** Returns the number of an owner that is a place in a program's text and a stream. */
+    int numberAt(final String site, final long stream) {
+        return number(cut(site), streamText(stream));
+    }
+
+    private static String streamText(final long stream) {
+        return stream == ANY_STREAM ? "" : "0x" + Long.toHexString(stream);
+    }
+
+    private int number(final String who, final String stream) {
+        final String owner = who
+                + (who.isEmpty() || stream.isEmpty() ? "" : ", ")
                 + (stream.isEmpty() ? "" : "stream " + cut(stream));
         final Integer known = numbers.get(owner);
         if (known != null) {

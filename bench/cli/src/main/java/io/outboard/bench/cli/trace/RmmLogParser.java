@@ -6,15 +6,56 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This class reads the CSV that the logging adaptor of the RAPIDS Memory Manager writes, by the rules of
- * {@link TraceReader}. The parser works on bytes in the window of the content and makes no object for a line, except
+ * This class reads the CSV that the RAPIDS Memory Manager writes, its logging adaptor or its older C API, by the rules
+ * of {@link TraceReader}. The parser works on bytes in the window of the content and makes no object for a line, except
  * for owners, if they are wanted.
  *
  * <p>Thread-safety: confined to one thread.
  */
 final class RmmLogParser {
 
-    static final String HEADER = "Thread,Time,Action,Pointer,Size,Stream";
+    private static final String HEADER = "Thread,Time,Action,Pointer,Size,Stream";
+
+    /** Which columns a log has, and where; a column that it lacks has number -1. */
+    private enum Layout {
+        ADAPTOR(HEADER, 0, 2, 3, 4, 5),
+        OLDER_ADAPTOR("Time,Action,Pointer,Size,Stream", -1, 1, 2, 3, 4),
+        C_API(
+                "Event Type,Device ID,Address,Stream,Size (bytes),Free Memory,Total Memory,Current Allocs,Start,End,"
+                        + "Elapsed,Location",
+                -1,
+                0,
+                2,
+                4,
+                3);
+
+        private final byte[] header;
+        private final int columns;
+        private final int thread;
+        private final int action;
+        private final int pointer;
+        private final int size;
+        private final int stream;
+
+        Layout(
+                final String header,
+                final int thread,
+                final int action,
+                final int pointer,
+                final int size,
+                final int stream) {
+            this.header = ascii(header);
+            this.columns = (int) header.chars().filter(letter -> letter == ',').count() + 1;
+            this.thread = thread;
+            this.action = action;
+            this.pointer = pointer;
+            this.size = size;
+            this.stream = stream;
+        }
+    }
+
+    private static final Layout[] LAYOUTS = Layout.values();
+
     static final long MIN_REGION_BYTES = 64L << 20;
 
     /** The longest line; RMM's lines have about 60 bytes, so a longer line isn't one of a log. */
@@ -26,15 +67,9 @@ final class RmmLogParser {
     private static final long MAX_REGION_BYTES = (1L << 40) - REGION_STEP_BYTES;
 
     private static final int GRANULE_BYTES = 256;
-    private static final int COLUMNS = 6;
-    private static final int THREAD = 0;
-    private static final int ACTION = 2;
-    private static final int POINTER = 3;
-    private static final int SIZE = 4;
-    private static final int STREAM = 5;
-    private static final byte[] ALLOCATE = ascii("allocate");
-    private static final byte[] ALLOCATE_FAILURE = ascii("allocate failure");
-    private static final byte[] FREE = ascii("free");
+    private static final byte[][] ALLOCATE = {ascii("allocate"), ascii("Alloc")};
+    private static final byte[][] ALLOCATE_FAILURE = {ascii("allocate failure")};
+    private static final byte[][] FREE = {ascii("free"), ascii("deallocate"), ascii("Free")};
     private static final byte[] NIL = ascii("(nil)");
     private static final byte[] BYTE_ORDER_MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
 
@@ -46,7 +81,17 @@ final class RmmLogParser {
     private final LiveBlocks blocks;
 
     /** Where each column starts in the buffer, with one more entry at the end, as if another column followed. */
-    private final int[] columns = new int[COLUMNS + 1];
+    private final int[] columns = new int[Layout.C_API.columns + 1];
+
+    private Layout layout = Layout.ADAPTOR;
+
+    /** What the first line has that isn't a header; null if the file begins with one, and has rows alone. */
+    private @Nullable String otherFirst;
+
+    /** How many lines are no rows, and the first of them; 0 unless the file has other lines. */
+    private long otherLines;
+
+    private long firstOther;
 
     private long line;
     private int lineStart;
@@ -56,6 +101,9 @@ final class RmmLogParser {
 
     /** Whether the line doesn't end in a line feed. */
     private boolean isUnended;
+
+    /** Whether it is the rest of a line that is too long. */
+    private boolean isRest;
 
     private boolean cut;
 
@@ -77,14 +125,26 @@ final class RmmLogParser {
      * @throws TraceFormatException if a line isn't what RMM writes, or contradicts the lines before it
      */
     Trace read() throws IOException {
-        readHeader();
+        skipByteOrderMark();
         while (nextLine()) {
-            if (lineEnd > lineStart && !isCut()) {
+            if (readHeader() || lineEnd == lineStart) {
+                continue;
+            }
+            if (otherFirst == null) {
+                if (!isCut()) {
+                    splitColumns();
+                    readRow();
+                }
+            } else if (isRow()) {
                 readRow();
+            } else if (!isRest) {
+                firstOther = otherLines++ == 0 ? line : firstOther;
             }
         }
         if (operations.size() == 0) {
-            throw error("the log must hold an allocation, and ends without one");
+            throw otherFirst == null
+                    ? error("the log must hold an allocation, and ends without one")
+                    : notATrace(otherFirst);
         }
         return new Trace(
                 content.fileName(),
@@ -93,7 +153,16 @@ final class RmmLogParser {
                 operations.toArray(),
                 skippedFrees,
                 failed,
-                cut ? List.of("line " + line + " is cut: the file was read up to there") : List.of());
+                notes());
+    }
+
+    private List<String> notes() {
+        if (cut) {
+            return List.of("line " + line + " is cut: the file was read up to there");
+        }
+        return otherLines == 0
+                ? List.of()
+                : List.of(otherLines + " lines are no rows of a log and were skipped, first line " + firstOther);
     }
 
     /**
@@ -106,35 +175,65 @@ final class RmmLogParser {
         return Math.max(MIN_REGION_BYTES, (twice + REGION_STEP_BYTES - 1) & -REGION_STEP_BYTES);
     }
 
-    private void readHeader() throws IOException {
+    private void skipByteOrderMark() throws IOException {
         content.atLeast(BYTE_ORDER_MARK.length);
         if (matches(content.start(), Math.min(content.end(), content.start() + 3), BYTE_ORDER_MARK)) {
             content.take(BYTE_ORDER_MARK.length);
         }
-        if (!nextLine() || !matches(lineStart, lineEnd, ascii(HEADER))) {
-            throw notATrace(lineStart, lineEnd);
+    }
+
+    /** Reads a header, which may come again where logs were joined; notes whether the first line is none. */
+    private boolean readHeader() {
+        for (final Layout each : LAYOUTS) {
+            if (matches(lineStart, lineEnd, each.header)) {
+                layout = each;
+                return true;
+            }
         }
+        if (line == 1) {
+            otherFirst = content.shown(lineStart, lineEnd);
+        }
+        return false;
+    }
+
+    /**
+     * Tells whether the line is a row among other lines: it has the columns of the last header, or those of one of the
+     * adaptor's logs, and a known action.
+     */
+    private boolean isRow() {
+        if (isRow(layout)) {
+            return true;
+        }
+        if (layout == Layout.ADAPTOR && isRow(Layout.OLDER_ADAPTOR)) {
+            layout = Layout.OLDER_ADAPTOR;
+            return true;
+        }
+        return false;
+    }
+
+    private boolean isRow(final Layout as) {
+        if (isRest || lineEnd - lineStart > MAX_LINE_BYTES || countColumns() != as.columns) {
+            return false;
+        }
+        final int from = columns[as.action];
+        final int to = columns[as.action + 1] - 1;
+        return matchesAny(from, to, ALLOCATE) || matchesAny(from, to, FREE) || matchesAny(from, to, ALLOCATE_FAILURE);
     }
 
     /** Tells whether the line, the last one, lacks both its end and columns. */
     private boolean isCut() {
-        int found = 1;
-        for (int i = lineStart; i < lineEnd; i++) {
-            found += buffer[i] == ',' ? 1 : 0;
-        }
-        cut = isUnended && found < COLUMNS;
+        cut = isUnended && countColumns() < layout.columns;
         return cut;
     }
 
     private void readRow() throws TraceFormatException {
-        splitColumns();
-        final int from = columns[ACTION];
-        final int to = columns[ACTION + 1] - 1;
-        if (matches(from, to, ALLOCATE)) {
+        final int from = columns[layout.action];
+        final int to = columns[layout.action + 1] - 1;
+        if (matchesAny(from, to, ALLOCATE)) {
             allocate(pointer(), blockSize());
-        } else if (matches(from, to, FREE)) {
+        } else if (matchesAny(from, to, FREE)) {
             free(pointer(), blockSize());
-        } else if (matches(from, to, ALLOCATE_FAILURE)) {
+        } else if (matchesAny(from, to, ALLOCATE_FAILURE)) {
             fail(size());
         } else {
             throw error("action=" + content.shown(from, to) + " must be allocate, free or allocate failure");
@@ -146,12 +245,12 @@ final class RmmLogParser {
             return;
         }
         if (pointer == 0) {
-            throw error("pointer=" + shown(POINTER) + " must not be null where size=" + bytes);
+            throw error("pointer=" + shown(layout.pointer) + " must not be null where size=" + bytes);
         }
         final int live = blocks.slotOf(pointer);
         if (live != LiveBlocks.NONE) {
-            throw error("pointer=" + shown(POINTER) + " must not be live already, and holds " + blocks.bytesOf(live)
-                    + " bytes");
+            throw error("pointer=" + shown(layout.pointer) + " must not be live already, and holds "
+                    + blocks.bytesOf(live) + " bytes");
         }
         checkRoom();
         addAllocation(blocks.add(pointer, bytes), bytes);
@@ -178,7 +277,7 @@ final class RmmLogParser {
     private void addAllocation(final int slot, final long bytes) throws TraceFormatException {
         add(Trace.allocation(slot, bytes));
         if (owners != null) {
-            owners.add(owners.numberOf(text(THREAD), text(STREAM)));
+            owners.add(owners.numberOf(text(layout.thread), text(layout.stream)));
         }
     }
 
@@ -192,11 +291,13 @@ final class RmmLogParser {
             return;
         }
         final long live = blocks.bytesOf(slot);
-        if (live != bytes) {
-            throw error("size=" + bytes + " must be " + live + ", what was allocated at pointer=" + shown(POINTER));
+        // The C API doesn't know how large a block is that is freed.
+        if (live != bytes && bytes != 0) {
+            throw error(
+                    "size=" + bytes + " must be " + live + ", what was allocated at pointer=" + shown(layout.pointer));
         }
         blocks.remove(pointer, slot);
-        add(Trace.free(slot, bytes));
+        add(Trace.free(slot, live));
     }
 
     private void add(final long operation) throws TraceFormatException {
@@ -212,8 +313,8 @@ final class RmmLogParser {
      * stay distinct then too.
      */
     private long pointer() throws TraceFormatException {
-        final int from = columns[POINTER];
-        final int to = columns[POINTER + 1] - 1;
+        final int from = columns[layout.pointer];
+        final int to = columns[layout.pointer + 1] - 1;
         if (matches(from, to, NIL)) {
             return 0;
         }
@@ -227,7 +328,7 @@ final class RmmLogParser {
             value = value << 4 | digit;
         }
         if (!valid) {
-            throw error("pointer=" + shown(POINTER) + " must be 1 to 16 hexadecimal digits, with or without 0x");
+            throw error("pointer=" + shown(layout.pointer) + " must be 1 to 16 hexadecimal digits, with or without 0x");
         }
         return value;
     }
@@ -241,13 +342,13 @@ final class RmmLogParser {
     }
 
     private TraceFormatException wrongSize() {
-        return error("size=" + shown(SIZE) + " must be a whole number of bytes, 0.." + Trace.MAX_BYTES);
+        return error("size=" + shown(layout.size) + " must be a whole number of bytes, 0.." + Trace.MAX_BYTES);
     }
 
     /** Reads the size of a request; a size above {@link Trace#MAX_BYTES} becomes that number plus one. */
     private long size() throws TraceFormatException {
-        final int from = columns[SIZE];
-        final int to = columns[SIZE + 1] - 1;
+        final int from = columns[layout.size];
+        final int to = columns[layout.size + 1] - 1;
         long value = 0;
         boolean valid = to > from;
         for (int i = from; i < to && valid; i++) {
@@ -262,20 +363,27 @@ final class RmmLogParser {
     }
 
     private void splitColumns() throws TraceFormatException {
+        final int count = countColumns();
+        if (count != layout.columns) {
+            throw error(
+                    "columns=" + count + " must be " + layout.columns + ", in " + content.shown(lineStart, lineEnd));
+        }
+    }
+
+    /** Finds the columns of the line, as many as there can be, and returns how many there are. */
+    private int countColumns() {
         columns[0] = lineStart;
         int count = 1;
         for (int i = lineStart; i < lineEnd; i++) {
             if (buffer[i] == ',') {
-                if (count < COLUMNS) {
+                if (count < columns.length - 1) {
                     columns[count] = i + 1;
                 }
                 count++;
             }
         }
-        if (count != COLUMNS) {
-            throw error("columns=" + count + " must be " + COLUMNS + ", in " + content.shown(lineStart, lineEnd));
-        }
-        columns[COLUMNS] = lineEnd + 1;
+        columns[Math.min(count, columns.length - 1)] = lineEnd + 1;
+        return count;
     }
 
     /** Finds the next line, without its end; the last line needs no end. Returns false at the end of the content. */
@@ -286,7 +394,7 @@ final class RmmLogParser {
             final int end = content.end();
             for (int i = start + scanned; i < end; i++) {
                 if (buffer[i] == '\n') {
-                    setLine(start, i);
+                    setLine(start, i, false);
                     content.take(i + 1 - start);
                     return true;
                 }
@@ -297,30 +405,30 @@ final class RmmLogParser {
                 if (scanned == 0) {
                     return false;
                 }
-                isUnended = true;
-                setLine(start, end);
+                setLine(start, end, true);
                 content.take(scanned);
                 return true;
             }
         }
     }
 
-    private void setLine(final int start, final int end) throws TraceFormatException {
+    private void setLine(final int start, final int end, final boolean unended) throws TraceFormatException {
         lineStart = start;
         lineEnd = end > start && buffer[end - 1] == '\r' ? end - 1 : end;
-        line++;
-        if (lineEnd - lineStart > MAX_LINE_BYTES) {
+        isRest = isUnended;
+        isUnended = unended;
+        line += isRest ? 0 : 1;
+        if (lineEnd - lineStart > MAX_LINE_BYTES && otherFirst == null) {
             throw line == 1
-                    ? notATrace(lineStart, lineEnd)
+                    ? notATrace(content.shown(lineStart, lineEnd))
                     : error("length must be <= " + MAX_LINE_BYTES + " bytes, in " + content.shown(lineStart, lineEnd));
         }
     }
 
-    private TraceFormatException notATrace(final int from, final int to) {
+    private TraceFormatException notATrace(final String first) {
         return content.error(
                 "line 1",
-                content.shown(from, to) + " must be the header " + HEADER
-                        + ", or the file must begin with HPTRACE1; either may be gzip");
+                first + " must be the header " + HEADER + ", or the file must begin with HPTRACE1; either may be gzip");
     }
 
     private TraceFormatException error(final String problem) {
@@ -333,8 +441,20 @@ final class RmmLogParser {
 
     /** Returns the text of a column unchanged, since RMM spells threads and streams in more than one way. */
     private String text(final int column) {
+        if (column < 0) {
+            return "";
+        }
         final int from = columns[column];
         return new String(buffer, from, columns[column + 1] - 1 - from, StandardCharsets.UTF_8).strip();
+    }
+
+    private boolean matchesAny(final int from, final int to, final byte[][] words) {
+        for (final byte[] word : words) {
+            if (matches(from, to, word)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private boolean matches(final int from, final int to, final byte[] word) {

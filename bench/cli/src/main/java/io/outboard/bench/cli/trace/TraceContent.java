@@ -110,6 +110,19 @@ final class TraceContent implements Closeable {
         return end - start;
     }
 
+    /** Tells whether the rest of the content begins with these bytes. */
+    boolean startsWith(final int... bytes) throws IOException {
+        if (atLeast(bytes.length) < bytes.length) {
+            return false;
+        }
+        for (int i = 0; i < bytes.length; i++) {
+            if ((buffer[start + i] & 0xFF) != bytes[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     TraceFormatException error(final String position, final String problem) {
         return new TraceFormatException(file, position, problem);
     }

@@ -6,18 +6,22 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This class reads traces from files of four formats: HPTRACE1; the CSV that the logging adaptor of the RAPIDS Memory
- * Manager (RMM) writes; recordings of {@link io.outboard.pool.Pool#record}; and recordings of Java Flight Recorder with
- * the pools' events of allocations and frees. All but the last may be gzipped. The content of a file decides its
- * format, not its name.
+ * This class reads traces from files of five formats: HPTRACE1; the CSV that the RAPIDS Memory Manager (RMM) writes;
+ * snapshots of PyTorch's memory; recordings of {@link io.outboard.pool.Pool#record}; and recordings of Java Flight
+ * Recorder with the pools' events of allocations and frees. All but the last may be gzipped. The content of a file
+ * decides its format, not its name.
  *
  * <p><b>HPTRACE1</b> is read unchanged. Its length must be what its header says, and its peaks, unless 0, must be those
  * of its operations.
  *
- * <p><b>RMM's CSV</b> begins with {@code Thread,Time,Action,Pointer,Size,Stream}. Threads, times and streams don't
- * matter to the trace: rows count in the order of the file.
+ * <p><b>RMM's CSV</b> begins with {@code Thread,Time,Action,Pointer,Size,Stream}, in older versions without {@code
+ * Thread}; the log of RMM's C API has other columns. Threads, times and streams don't matter to the trace: rows count
+ * in the order of the file.
  *
  * <ul>
+ *   <li>If the first line is no header, the log may stand among other lines, as on a program's standard error: lines
+ *       that have another number of columns, or no known action, are skipped, and {@link Trace#notes()} count them.
+ *   <li>A header may come again, where logs were joined. A free is called {@code free} or {@code deallocate}.
  *   <li>A pointer only names a block: 1 to 16 hexadecimal digits, with or without {@code 0x}; decimal pointers work
  *       too, if all are decimal. Null is {@code 0x0} or {@code (nil)}. The slot of a freed block goes to a later block,
  *       so that there are as many slots as blocks at the peak.
@@ -27,12 +31,17 @@ import org.jspecify.annotations.Nullable;
  *   <li>A {@code free} of a pointer that isn't live is skipped and counted in {@link Trace#skippedFrees()}: logging
  *       often begins when a program holds blocks already.
  *   <li>A row that contradicts the rows before it is an error: an {@code allocate} of a pointer that is live, or a
- *       {@code free} with another size than its {@code allocate}.
+ *       {@code free} with another size than its {@code allocate}; the C API logs frees with size 0.
  *   <li>The region is twice the peak live bytes, or twice 256 bytes for each block at the peak if that is more, rounded
  *       up to 2 MiB, and at least 64 MiB.
  *   <li>A last line that lacks both its end and columns was cut: the line is left out, and {@link Trace#notes()} say
  *       so.
  * </ul>
+ *
+ * <p><b>A snapshot</b> is what {@code torch.cuda.memory._dump_snapshot} writes after {@code _record_memory_history}. It
+ * is read as data: a pickle that names anything to be called is refused. A block ends when its free is completed.
+ * Blocks that are older than the history begin with it, and notes count them. If several devices have a history, one is read,
+ * by its number. The owners are the innermost frames of the program, and streams.
  *
  * <p><b>A recording</b>, of a pool or of JFR, is read in the order of its times, whatever the order of the file. As in
  * a log, frees of blocks without a recorded allocation are skipped and counted, failed requests become blocks that are
@@ -54,6 +63,8 @@ public final class TraceReader {
 
     /** The error message, before the names, if a recording has several pools and {@code --pool} isn't given. */
     private static final String NAMES_POOL = "--pool" + FlightRecording.NAMES_ONE;
+
+    private static final String UTF_16 = "UTF-16: write it as UTF-8 (iconv -f UTF-16 -t UTF-8)";
 
     private TraceReader() {}
 
@@ -110,7 +121,8 @@ public final class TraceReader {
      *
      * @param file path of the trace
      * @param owners as in {@link #read(Path, Owners)}, or null
-     * @param pool name of the pool in JFR's events; null if the file is of one pool
+     * @param pool name of the pool in JFR's events, or number of the device in a snapshot; null if there is
+     *     only one
      * @return the trace
      * @throws TraceFormatException as {@link #read(Path)}; also if {@code pool} is null and a JFR recording has several
      *     pools, if the recording lacks the named pool, or if a pool is named for another kind of file
@@ -138,12 +150,16 @@ public final class TraceReader {
             if (content.atLeast(1) == 0) {
                 throw content.error("byte 0", "the file must hold a trace, and is empty");
             }
-            if (FlightRecording.startsWithMagic(content)) {
+            if (content.startsWith('F', 'L', 'R', 0)) {
                 return FlightRecording.read(
                         file, content, maximumOperations / 2, maximumSlots, owners, pool, ruleForSeveral);
             }
+            if (content.startsWith(0x80)) {
+                return new TorchSnapshot(content, maximumOperations / 2, maximumSlots, owners)
+                        .read(pool, ruleForSeveral);
+            }
             if (pool != null) {
-                throw content.error("byte 0", "--pool=" + pool + " must go with a JFR recording");
+                throw content.error("byte 0", "--pool=" + pool + " must go with a JFR recording or a snapshot");
             }
             if (HpTraceFormat.startsWithMagic(content)) {
                 return HpTraceFormat.read(content, maximumOperations);
@@ -151,7 +167,25 @@ public final class TraceReader {
             if (RecordingFormat.startsWithMagic(content)) {
                 return RecordingFormat.read(content, maximumOperations / 2, maximumSlots, owners);
             }
+            refuseOthers(content);
             return new RmmLogParser(content, maximumOperations, maximumSlots, owners).read();
+        }
+    }
+
+    /** Refuses what a trace may be packed in. */
+    private static void refuseOthers(final TraceContent content) throws IOException {
+        refuse(content, "packed by xz: unpack it first (xz -d)", 0xFD, '7', 'z', 'X', 'Z', 0);
+        refuse(content, "packed by zstd: unpack it first (zstd -d)", 0x28, 0xB5, 0x2F, 0xFD);
+        refuse(content, "packed by bzip2: unpack it first (bzip2 -d)", 'B', 'Z', 'h');
+        refuse(content, "a zip archive: unpack it first (unzip)", 'P', 'K', 3, 4);
+        refuse(content, UTF_16, 0xFF, 0xFE);
+        refuse(content, UTF_16, 0xFE, 0xFF);
+        refuse(content, UTF_16, 'T', 0, 'h', 0);
+    }
+
+    private static void refuse(final TraceContent content, final String what, final int... start) throws IOException {
+        if (content.startsWith(start)) {
+            throw content.error("byte 0", "the file must be a trace, plain or gzip, and is " + what);
         }
     }
 }

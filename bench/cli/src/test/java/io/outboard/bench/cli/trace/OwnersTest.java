@@ -48,7 +48,7 @@ class OwnersTest {
 
     private Path rmmLog(final String... rows) throws IOException {
         return Files.writeString(
-                folder.resolve("log.csv"), RmmLogParser.HEADER + "\n" + String.join("\n", rows) + "\n");
+                folder.resolve("log.csv"), "Thread,Time,Action,Pointer,Size,Stream\n" + String.join("\n", rows) + "\n");
     }
 
     /** Writes rows of time, address, stream, and a number that {@link Recorder#packed} made. */

@@ -166,7 +166,7 @@ class RecordedPoolTest {
         final Path log = folder.resolve("rmm.csv");
         Files.writeString(log, "Thread,Time,Action,Pointer,Size,Stream\n1,1,allocate,0x1,10,0\n");
 
-        assertProblem("--pool=a must go with a JFR recording", log, "a");
+        assertProblem("--pool=a must go with a JFR recording or a snapshot", log, "a");
     }
 
     private static void assertProblem(final String problem, final Path file, final @Nullable String pool) {

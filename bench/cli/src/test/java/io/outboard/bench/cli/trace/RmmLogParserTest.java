@@ -13,11 +13,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class RmmLogParserTest {
@@ -352,6 +354,97 @@ class RmmLogParserTest {
                 assertThrows(TraceFormatException.class, () -> TraceReader.read(folder))
                         .getMessage());
         assertThrows(FileNotFoundException.class, () -> TraceReader.read(folder.resolve("missing")));
+    }
+
+    /** A log that goes to standard error has no header there, and stands among what else a program prints. */
+    @Test
+    void shouldFindRowsAmongOtherLines() throws IOException {
+        final Trace trace = readText("26/11/29 10:00:00 INFO Executor: Running task 0.0 in stage 1.0 (TID 7)\n"
+                + "17,10:00:00:000001,allocate,0x100,10,0x0\n"
+                + "1,2,3,4,5,6\n"
+                + "x".repeat(5_000) + "\n"
+                + "y".repeat(200_000) + ",2,allocate,0x300,10,0x0\n"
+                + "18,10:00:00:000002,deallocate,0x100,10,0x0\n"
+                + "18,10:00:00:000003,allocate,0x20");
+
+        assertArrayEquals(new long[] {Trace.allocation(0, 10), Trace.free(0, 10)}, trace.operations());
+        assertEquals(List.of("5 lines are no rows of a log and were skipped, first line 1"), trace.notes());
+    }
+
+    @Test
+    void shouldFindAHeaderAmongOtherLines() throws IOException {
+        final Trace trace = readText("starting\nTime,Action,Pointer,Size,Stream\n10:00,allocate,0x1,10,0\n");
+
+        assertEquals(1, trace.operationCount());
+    }
+
+    /** A row among other lines that is one of a log, and is wrong, is an error. */
+    @Test
+    void shouldRejectAWrongRowAmongOtherLines() throws IOException {
+        assertRejected(
+                "line 3: size=\"many\" must be a whole number of bytes, 0..1099511627775",
+                "starting\n" + ROW + "allocate,0x1,10,0\n" + ROW + "free,0x1,many,0\n");
+    }
+
+    @Test
+    void shouldReadLogsThatWereJoined() throws IOException {
+        final String rows = ROW + "allocate,0x1,10,0\n" + ROW + "free,0x1,10,0\n";
+
+        assertEquals(4, readText(HEADER + rows + HEADER + rows).operationCount());
+    }
+
+    @Test
+    void shouldReadTheOlderAdaptorsColumns() throws IOException {
+        final String rows = "10:00:00:000001,allocate,0x1,10,0x7\n10:00:00:000002,free,0x1,10,0x7\n";
+
+        assertEquals(2, readText("Time,Action,Pointer,Size,Stream\n" + rows).operationCount());
+        assertEquals(2, readText("starting\n" + rows).operationCount());
+    }
+
+    /** That log doesn't say how large a block is that is freed. */
+    @Test
+    void shouldReadTheLogOfTheCApi() throws IOException {
+        final Trace trace = readText("Event Type,Device ID,Address,Stream,Size (bytes),Free Memory,Total Memory,"
+                + "Current Allocs,Start,End,Elapsed,Location\n"
+                + "Alloc,0,0x7fae06600000,0,80,0,0,1,1.10549,1.1074,0.00191666,numba/driver.py:683\n"
+                + "Free,0,0x7fae06600000,0,0,0,0,0,1.10798,1.10921,0.00122238,numba/utils.py:678\n");
+
+        assertArrayEquals(new long[] {Trace.allocation(0, 80), Trace.free(0, 80)}, trace.operations());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "FD377A585A00 | packed by xz: unpack it first (xz -d)",
+                "28B52FFD04 | packed by zstd: unpack it first (zstd -d)",
+                "425A6839 | packed by bzip2: unpack it first (bzip2 -d)",
+                "504B030414 | a zip archive: unpack it first (unzip)",
+                "FFFE54006800 | UTF-16: write it as UTF-8 (iconv -f UTF-16 -t UTF-8)",
+                "FEFF00540068 | UTF-16: write it as UTF-8 (iconv -f UTF-16 -t UTF-8)",
+                "540068007200 | UTF-16: write it as UTF-8 (iconv -f UTF-16 -t UTF-8)"
+            })
+    void shouldSayWhatAFileIsPackedIn(final String start, final String what) throws IOException {
+        final Path file = write(HexFormat.of().parseHex(start));
+
+        assertEquals(
+                file + ", byte 0: the file must be a trace, plain or gzip, and is " + what,
+                assertThrows(TraceFormatException.class, () -> TraceReader.read(file))
+                        .getMessage());
+    }
+
+    @Test
+    void shouldSayThatAPackedRecordingOfJfrMustBeUnpacked() throws IOException {
+        final Path file = write(gzip("FLR\0\0\2"));
+
+        assertEquals(
+                file + ", byte 0: a JFR recording must be a file that isn't packed: unpack it first",
+                assertThrows(TraceFormatException.class, () -> TraceReader.read(file))
+                        .getMessage());
+    }
+
+    private Trace readText(final String text) throws IOException {
+        return TraceReader.read(write(text.getBytes(StandardCharsets.UTF_8)));
     }
 
     private Trace read(final String... rows) throws IOException {
