@@ -371,6 +371,17 @@ class RmmLogParserTest {
         assertEquals(List.of("5 lines are no rows of a log and were skipped, first line 1"), trace.notes());
     }
 
+    /** The window ends just before the row, which is the end of a longer line. */
+    @Test
+    void shouldNotTakeTheEndOfALongLineForARow() throws IOException {
+        final String start = "starting\n";
+
+        final Trace trace = readText(start + "x".repeat((1 << 16) - start.length()) + ROW + "allocate,0x1,10,0\n" + ROW
+                + "allocate,0x2,20,0\n");
+
+        assertArrayEquals(new long[] {Trace.allocation(0, 20)}, trace.operations());
+    }
+
     @Test
     void shouldFindAHeaderAmongOtherLines() throws IOException {
         final Trace trace = readText("starting\nTime,Action,Pointer,Size,Stream\n10:00,allocate,0x1,10,0\n");

@@ -164,7 +164,7 @@ class TorchSnapshotTest {
                 "80044B01732E | byte 5: the pickle must hold what it uses",
                 "80044B014B014B01732E | byte 9: entries of the pickle must go into a dictionary",
                 "80044B014B01612E | byte 7: items of the pickle must go into a list",
-                "800468052E | byte 4: memo=5 of the pickle must be < 0",
+                "80045D9468012E | byte 6: memo=1 of the pickle must be < 1",
                 "80044B0171052E | byte 6: memo=5 of the pickle must be <= 0",
                 "80048DFFFFFFFFFFFFFFFF2E | byte 11: length=18446744073709551615 in the pickle must be <= 2147483647",
                 "80048D0000007F000000002E | byte 12: the pickle must be whole, and ends early",
