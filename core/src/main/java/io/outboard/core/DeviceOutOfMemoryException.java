@@ -139,8 +139,8 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
      * @param largestFreeBlock finds the size of its largest free block, in bytes
      * @param state tells the pool's state by now as a person reads it, on one line
      * @param holders finds its largest blocks in use, likewise
-     * @param refusal what the device said since the request came, perhaps to another one, which is the cause then; null
-     *     if it refused nothing
+     * @param refusal what the device said since the request came, perhaps to another one; the message has its reason,
+     *     and it is the cause; null if the device refused nothing
      * @return the exception, not thrown
      */
     public static DeviceOutOfMemoryException ofPool(
@@ -153,7 +153,8 @@ public final class DeviceOutOfMemoryException extends RuntimeException {
             final @Nullable DeviceOutOfMemoryException refusal) {
         final String reason = freeBytes >= requestedBytes ? "fragmented" : "full";
         return new DeviceOutOfMemoryException(
-                () -> pool + " " + reason + ": requested " + ByteSize.exact(requestedBytes) + "; " + state.get(),
+                () -> pool + " " + reason + ": requested " + ByteSize.exact(requestedBytes)
+                        + (refusal == null ? "" : ", refused (" + refusal.reason() + ")") + "; " + state.get(),
                 requestedBytes,
                 freeBytes,
                 reason,

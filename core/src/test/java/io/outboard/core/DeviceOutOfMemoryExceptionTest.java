@@ -80,7 +80,10 @@ class DeviceOutOfMemoryExceptionTest {
         final DeviceOutOfMemoryException exception = DeviceOutOfMemoryException.ofPool(
                 "pool gpu0", 1_000_000, 999_424, () -> 999_424, () -> "the state", () -> "", refusal);
 
-        assertEquals("pool gpu0 full: requested 976.56KiB (1000000 bytes); the state", exception.getMessage());
+        assertEquals(
+                "pool gpu0 full: requested 976.56KiB (1000000 bytes), refused (cuMemCreate: CUDA_ERROR_OUT_OF_MEMORY"
+                        + " (2)); the state",
+                exception.getMessage());
         assertSame(refusal, exception.getCause());
         assertEquals(
                 "device out of memory: requested 64MiB, free 1MiB of 80GiB (cuMemCreate: CUDA_ERROR_OUT_OF_MEMORY (2))",

@@ -13,7 +13,6 @@ import io.outboard.cuda.driver.CudaFailureException;
 import io.outboard.cuda.internal.memory.FakeCuda;
 import io.outboard.pool.Pool;
 import java.io.IOException;
-import java.util.Objects;
 import jcuda.driver.CUresult;
 import org.junit.jupiter.api.Test;
 
@@ -92,19 +91,17 @@ class CudaLeasesTest {
         assertNothingIsLeft();
     }
 
-    /** The exception that a program sees has the lender's words in its cause. */
+    /** The exception that a program sees has the lender's words in its message. */
     @Test
     void shouldSayWhatTheLenderSays() {
         try (CudaMemorySource source = connect();
                 Pool pool = Pool.over(source).firstRegionBytes(2 * MIB).build()) {
             final long block = pool.allocate(60 * MIB);
-            final Throwable quota = causeOf(pool, 100 * MIB);
-            assertTrue(
-                    messageOf(quota).contains("the lender's quota for this process leaves less than is missing"),
-                    messageOf(quota));
+            final String quota = refusalOf(pool, 100 * MIB);
+            assertTrue(quota.contains("the lender's quota for this process leaves less than is missing"), quota);
             lender.lentBytes(64 * MIB);
-            final Throwable full = causeOf(pool, 40 * MIB);
-            assertTrue(messageOf(full).contains(FakeLender.REASON), messageOf(full));
+            final String full = refusalOf(pool, 40 * MIB);
+            assertTrue(full.contains(FakeLender.REASON), full);
             lender.lentBytes(MOST);
             pool.free(block);
             pool.free(pool.allocate(MOST));
@@ -115,10 +112,8 @@ class CudaLeasesTest {
         assertNothingIsLeft();
     }
 
-    private Throwable causeOf(final Pool pool, final long sizeBytes) {
-        final DeviceOutOfMemoryException thrown =
-                assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(sizeBytes));
-        return Objects.requireNonNull(thrown.getCause());
+    private static String refusalOf(final Pool pool, final long sizeBytes) {
+        return messageOf(assertThrows(DeviceOutOfMemoryException.class, () -> pool.allocate(sizeBytes)));
     }
 
     @Test

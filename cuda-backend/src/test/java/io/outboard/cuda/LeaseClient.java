@@ -181,8 +181,7 @@ final class LeaseClient {
                 default -> throw new IllegalArgumentException("command=" + words[0]);
             };
         } catch (final DeviceOutOfMemoryException e) {
-            return "refused: " + e.getMessage()
-                    + (e.getCause() == null ? "" : "; " + e.getCause().getMessage());
+            return "refused: " + e.getMessage();
         } catch (final RuntimeException e) {
             return "wrong: " + e;
         }

@@ -247,7 +247,8 @@ class PoolOutOfMemoryTest {
             assertSame(refusal, thrown.getCause());
             assertTrue(
                     String.valueOf(thrown.getMessage())
-                            .startsWith("pool gpu0 full: requested 8MiB; 1 region, 4MiB, no limit: "),
+                            .startsWith("pool gpu0 full: requested 8MiB, refused (cuMemCreate:"
+                                    + " CUDA_ERROR_OUT_OF_MEMORY (2)); 1 region, 4MiB, no limit: "),
                     thrown::getMessage);
             assertFalse(String.valueOf(thrown.getMessage()).contains("4611686018427387904"), thrown::getMessage);
         }

@@ -224,6 +224,11 @@ public final class LeasedMemorySource implements MemorySource {
     }
 
     @Override
+    public String scarcity() {
+        return "the lender's quota for this process leaves less than is missing";
+    }
+
+    @Override
     public void addUser(final MemoryUser user) {
         connection.addUser(user);
     }

@@ -84,8 +84,7 @@ final class Client {
             }
             return "ok";
         } catch (final DeviceOutOfMemoryException e) {
-            return "refused: " + e.getMessage()
-                    + (e.getCause() == null ? "" : "; " + e.getCause().getMessage());
+            return "refused: " + e.getMessage();
         } catch (final IllegalStateException | IOException e) {
             return "wrong: " + e.getMessage();
         }
