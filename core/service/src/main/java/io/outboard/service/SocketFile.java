@@ -100,13 +100,18 @@ final class SocketFile {
     private static void checkLock(final Linux linux, final int lock, final Path path) throws IOException {
         // The link leads to what was opened, whatever has the path by now.
         final Path opened = Path.of("/proc/self/fd/" + lock);
-        final Map<String, Object> attributes = Files.readAttributes(opened, "unix:uid,isRegularFile");
+        final Map<String, Object> attributes = Files.readAttributes(opened, "unix:uid,nlink,isRegularFile");
         final int user = (int) Objects.requireNonNull(attributes.get("uid"));
         if (!Boolean.TRUE.equals(attributes.get("isRegularFile"))) {
             throw new IOException("lock=" + path + " must be a file or nothing, but something else is there");
         }
         if (user != linux.user()) {
             throw new IOException("lock=" + path + " must be of user " + linux.user() + ", and is of user " + user);
+        }
+        // Another name may be that of any of this user's files, which would be locked and lose permissions.
+        final int names = (int) Objects.requireNonNull(attributes.get("nlink"));
+        if (names != 1) {
+            throw new IOException("lock=" + path + " must be a file's only name, and its file has " + names);
         }
         Files.setPosixFilePermissions(opened, PosixFilePermissions.fromString("rw-------"));
     }

@@ -110,6 +110,18 @@ class LenderFilesTest {
         assertTrue(Files.notExists(file, LinkOption.NOFOLLOW_LINKS));
     }
 
+    /** The file with two names may be any of the user's, which must neither be locked nor change. */
+    @Test
+    void shouldRefuseALockThatIsAnotherFileToo() throws IOException {
+        final Path file = Files.createFile(folder.resolve("file"));
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Files.createLink(folder.resolve("lender.lock"), file);
+
+        assertRefused("must be a file's only name, and its file has 2");
+
+        assertEquals("rwxr-xr-x", permissions(file));
+    }
+
     @Test
     void shouldRefuseAnotherUsersLock() throws IOException {
         final Path lock = Files.createFile(folder.resolve("lender.lock"));
