@@ -54,13 +54,7 @@ public final class Lender implements AutoCloseable {
             events.tell(event);
         };
         requests = new Requests(builder, told, makers, user, file.isSuccessor ? builder.settling.toNanos() : 0, clock);
-        final Runnable onEnd = () -> {
-            if (lock != null) {
-                lock.close();
-            }
-            management.unregister();
-        };
-        loop = new LenderLoop(linux, file, requests, builder.clients, onEnd);
+        loop = new LenderLoop(linux, file, lock, requests, builder.clients, management::unregister);
         thread = new Thread(loop, "outboard-lender");
         thread.setDaemon(true);
         requests.tell(LenderEvent.Kind.STARTED, null, device.limitBytes(), device.name() + " at " + socket);

@@ -8,8 +8,10 @@ import io.outboard.service.internal.wire.Refusal;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The lender's loop runs in the lender's thread. It waits for connections, messages and time, and never for a client or
@@ -19,6 +21,9 @@ final class LenderLoop implements Runnable {
 
     /** The time after which a connection is closed whose client hasn't said who it is. */
     static final long HELLO_NANOS = 5_000_000_000L;
+
+    /** The number of descriptors that the loop waits for, other than those of connections. */
+    private static final int OTHERS = 3;
 
     /** The number of messages taken of one client before others are served. */
     private static final int MESSAGES_AT_ONCE = 64;
@@ -33,6 +38,10 @@ final class LenderLoop implements Runnable {
 
     private final Linux linux;
     private final SocketFile file;
+
+    /** The lock of the device; null if the device needs none. */
+    private final @Nullable DeviceLock lock;
+
     private final Requests requests;
     private final int mostPeers;
     private final List<Peer> peers = new ArrayList<>();
@@ -62,12 +71,14 @@ final class LenderLoop implements Runnable {
     LenderLoop(
             final Linux linux,
             final SocketFile file,
+            final @Nullable DeviceLock lock,
             final Requests requests,
             final int mostPeers,
             final Runnable onEnd)
             throws IOException {
         this.linux = linux;
         this.file = file;
+        this.lock = lock;
         this.requests = requests;
         this.mostPeers = mostPeers;
         this.onEnd = onEnd;
@@ -133,6 +144,9 @@ final class LenderLoop implements Runnable {
         } catch (final IllegalStateException e) {
             requests.tell(LenderEvent.Kind.FAILED, null, 0, e.toString());
         }
+        if (lock != null) {
+            lock.close();
+        }
         try {
             file.close();
         } catch (final IOException e) {
@@ -147,7 +161,7 @@ final class LenderLoop implements Runnable {
     /** Goes around the loop once. */
     private void turn() throws LinuxException {
         final long now = requests.now();
-        final int count = peers.size() + 2;
+        final int count = OTHERS + peers.size();
         final int[] descriptors = new int[count];
         final short[] events = new short[count];
         descriptors[0] = event;
@@ -155,8 +169,10 @@ final class LenderLoop implements Runnable {
         // Linux ignores negative descriptors.
         descriptors[1] = now < restsUntilNanos ? Linux.NONE : file.descriptor;
         events[1] = Linux.READABLE;
-        for (int i = 2; i < count; i++) {
-            final Peer peer = peers.get(i - 2);
+        descriptors[2] = now < restsUntilNanos || lock == null ? Linux.NONE : lock.socket;
+        events[2] = Linux.READABLE;
+        for (int i = OTHERS; i < count; i++) {
+            final Peer peer = peers.get(i - OTHERS);
             descriptors[i] = peer.socket;
             events[i] = (short) (Linux.READABLE | (peer.hasKept() && !peer.rests() ? Linux.WRITABLE : 0));
         }
@@ -167,14 +183,17 @@ final class LenderLoop implements Runnable {
         }
         // Messages come before new connections, so that what a client has given back is there for the others.
         final List<Peer> ready = new ArrayList<>();
-        for (int i = 2; i < count; i++) {
-            if (events[i] != 0 || peers.get(i - 2).rests()) {
-                ready.add(peers.get(i - 2));
+        for (int i = OTHERS; i < count; i++) {
+            if (events[i] != 0 || peers.get(i - OTHERS).rests()) {
+                ready.add(peers.get(i - OTHERS));
             }
         }
         ready.forEach(this::serve);
         if (events[1] != 0) {
             accept();
+        }
+        if (events[2] != 0) {
+            acceptOfLock();
         }
         if (requests.nextNanos() <= requests.now()) {
             closeHungUp();
@@ -263,6 +282,14 @@ final class LenderLoop implements Runnable {
             if (!e.isOutOfDescriptors() || !turnAway()) {
                 restsUntilNanos = requests.now() + REST_NANOS;
             }
+        }
+    }
+
+    private void acceptOfLock() {
+        try {
+            Objects.requireNonNull(lock).accept();
+        } catch (final LinuxException e) {
+            restsUntilNanos = requests.now() + REST_NANOS;
         }
     }
 

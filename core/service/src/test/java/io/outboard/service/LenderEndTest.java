@@ -117,7 +117,7 @@ class LenderEndTest {
         final Requests requests = new Requests(
                 Lender.of(LendingDevice.memory(UNIT)), told -> {}, new MemoryMakers(Runnable::run), 0, 0, () -> 0);
         final SocketFile file = SocketFile.open(LinuxCalls.find(), folder.resolve("lender"));
-        final LenderLoop loop = new LenderLoop(linux, file, requests, 1, () -> {});
+        final LenderLoop loop = new LenderLoop(linux, file, null, requests, 1, () -> {});
         started.set(loop);
         final Thread thread = new Thread(loop);
         thread.start();

@@ -33,7 +33,7 @@ final class SteppedLender implements AutoCloseable {
         final MemoryMakers makers =
                 new MemoryMakers(action -> Objects.requireNonNull(started.get()).post(action));
         requests = new Requests(builder, told, makers, linux.user(), settling.toNanos(), nanos::get);
-        loop = new LenderLoop(linux, SocketFile.open(linux, socket), requests, builder.clients, () -> {});
+        loop = new LenderLoop(linux, SocketFile.open(linux, socket), null, requests, builder.clients, () -> {});
         started.set(loop);
         thread = new Thread(loop);
         thread.start();
