@@ -308,7 +308,7 @@ final class LenderLoop implements Runnable {
             done = true;
         } finally {
             if (!done) {
-                linux.close(socket);
+                Peer.hangUp(linux, socket);
             }
         }
     }

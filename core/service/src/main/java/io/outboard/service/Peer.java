@@ -198,6 +198,25 @@ final class Peer {
     /** Closes the connection, which is doomed or whose lender ends. */
     void close() {
         doom("");
+        hangUp(linux, socket);
+    }
+
+    /**
+     * Closes a connection so that the other end can still read what it was sent. If something were left unread here,
+     * Linux would report ECONNRESET there first.
+     */
+    static void hangUp(final Linux linux, final int socket) {
+        // From then on the other end sends nothing.
+        linux.shutdown(socket);
+        final byte[] unread = new byte[Message.BYTES];
+        boolean more = true;
+        while (more) {
+            try {
+                more = linux.receive(socket, unread, new int[0]) > 0;
+            } catch (final LinuxException e) {
+                more = e.number() == LinuxException.EBADMSG;
+            }
+        }
         linux.close(socket);
     }
 }

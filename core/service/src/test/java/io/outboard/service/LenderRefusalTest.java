@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -197,6 +198,37 @@ class LenderRefusalTest {
             assertEquals(UNIT, one.unitBytes());
         }
         assertLends();
+    }
+
+    /** Linux would report that the connection was reset if the lender left something unread when it closes. */
+    @Test
+    void shouldLetARefusedClientReadWhyAtOnce() throws Exception {
+        try (SteppedLender here = new SteppedLender(
+                Lender.of(LendingDevice.memory(UNIT)).mostClients(1),
+                linux,
+                folder.resolve("other"),
+                Duration.ZERO,
+                events::add)) {
+            final CountDownLatch gate = new CountDownLatch(1);
+            here.holdUp(gate);
+            final RawClient other = new RawClient(folder.resolve("other"));
+            final RawClient crowded = new RawClient(folder.resolve("other"));
+            final int file = linux.memory(UNIT);
+            for (final RawClient each : List.of(other, crowded)) {
+                each.send(new Message(MessageType.HELLO, 1, 2, 0, 0, "raw"));
+                each.send(Message.of(MessageType.HELD, 0, 1, UNIT));
+                each.send(new byte[3], file);
+                each.send(Message.of(MessageType.HELD, 0, 1, UNIT));
+            }
+            linux.close(file);
+            gate.countDown();
+            Await.until(() -> events.toString().contains("another version"), () -> events);
+
+            assertEquals(Refusal.VERSION.code(), other.answer().a());
+            assertEquals(Refusal.CROWDED.code(), crowded.answer().a());
+            other.assertClosed();
+            crowded.assertClosed();
+        }
     }
 
     @Test
