@@ -62,7 +62,8 @@ final class Admission {
             boolean isShared) {}
 
     /**
-     * An outcome is told what is decided. Its methods are called in the middle of a decision, and must not call back.
+     * An outcome is told what is decided. Its methods are called in the middle of a decision, and must not call back,
+     * except {@link #takeOffHungUp}, which calls {@link #drop}.
      */
     interface Outcome {
 
@@ -72,6 +73,14 @@ final class Admission {
         void press(Account account, long bytes);
 
         void refuse(LeaseRequest request, Refusal why);
+
+        /**
+         * Looks for clients that are gone, before anything is refused: what they held must be there for whoever asks
+         * afterwards. All are taken off the ledger before this method returns.
+         *
+         * @return whether there were any, so that the decision must be made anew
+         */
+        boolean takeOffHungUp();
     }
 
     private final Ledger ledger;
@@ -84,10 +93,6 @@ final class Admission {
     }
 
     void ask(final LeaseRequest request, final long nowNanos) {
-        if (request.bytes() > ledger.quotaLeftBytes(request.account().name)) {
-            outcome.refuse(request, Refusal.QUOTA);
-            return;
-        }
         waiting.add(request);
         serve(nowNanos);
     }
@@ -105,10 +110,9 @@ final class Admission {
         serve(nowNanos);
     }
 
-    /** The client is gone, and its leases are off the ledger. Its waiting requests are dropped. */
-    void ended(final Account account, final long nowNanos) {
+    /** Drops the waiting requests of a client that is gone. {@link #serve} must be called afterwards. */
+    void drop(final Account account) {
         waiting.removeIf(request -> request.account() == account);
-        serve(nowNanos);
     }
 
     /** Returns for how many bytes a client waits. */
@@ -162,13 +166,17 @@ final class Admission {
     }
 
     /**
-     * Asks others to give back, and refuses the first request that has nobody to wait for. Returns false if none has.
+     * Asks others to give back, and refuses the first request that has nobody to wait for, unless clients are gone that
+     * it needn't wait for. Returns false if there is no such request.
      */
     private boolean refuse(final long nowNanos) {
         waiting.forEach(request -> press(request, nowNanos));
         for (final LeaseRequest request : waiting) {
-            final boolean isOverQuota = request.bytes() > ledger.quotaLeftBytes(request.account().name);
+            final boolean isOverQuota = isOverQuota(request);
             if (isOverQuota || !mayWait(request, nowNanos)) {
+                if (outcome.takeOffHungUp()) {
+                    return true;
+                }
                 waiting.remove(request);
                 outcome.refuse(request, isOverQuota ? Refusal.QUOTA : Refusal.FULL);
                 return true;
@@ -182,9 +190,13 @@ final class Admission {
         return ledger.lentBytes(name) + request.bytes() <= ledger.guaranteedBytes(name);
     }
 
+    private boolean isOverQuota(final LeaseRequest request) {
+        return request.bytes() > ledger.quotaLeftBytes(request.account().name);
+    }
+
     private void press(final LeaseRequest request, final long nowNanos) {
         final long roomBytes = ledger.roomBytes(request.account().name);
-        if (request.bytes() <= roomBytes || !request.waits()) {
+        if (request.bytes() <= roomBytes || !request.waits() || isOverQuota(request)) {
             return;
         }
         final long missingBytes = request.wantedBytes() - roomBytes;

@@ -7,6 +7,7 @@ import io.outboard.service.internal.wire.MessageType;
 import io.outboard.service.internal.wire.Refusal;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
@@ -68,6 +69,9 @@ final class LenderLoop implements Runnable {
 
     private long restsUntilNanos;
 
+    /** Whether {@link #look} has looked since this thread began to do what it does now. */
+    private boolean hasLooked;
+
     LenderLoop(
             final Linux linux,
             final SocketFile file,
@@ -84,6 +88,7 @@ final class LenderLoop implements Runnable {
         this.onEnd = onEnd;
         event = linux.event();
         reserve = linux.event();
+        requests.lookBy(this::look);
     }
 
     /**
@@ -161,45 +166,44 @@ final class LenderLoop implements Runnable {
     /** Goes around the loop once. */
     private void turn() throws LinuxException {
         final long now = requests.now();
-        final int count = OTHERS + peers.size();
+        final List<Peer> all = List.copyOf(peers);
+        final int count = OTHERS + all.size();
         final int[] descriptors = new int[count];
         final short[] events = new short[count];
+        Arrays.fill(events, Linux.READABLE);
         descriptors[0] = event;
-        events[0] = Linux.READABLE;
         // Linux ignores negative descriptors.
         descriptors[1] = now < restsUntilNanos ? Linux.NONE : file.descriptor;
-        events[1] = Linux.READABLE;
         descriptors[2] = now < restsUntilNanos || lock == null ? Linux.NONE : lock.socket;
-        events[2] = Linux.READABLE;
-        for (int i = OTHERS; i < count; i++) {
-            final Peer peer = peers.get(i - OTHERS);
-            descriptors[i] = peer.socket;
-            events[i] = (short) (Linux.READABLE | (peer.hasKept() && !peer.rests() ? Linux.WRITABLE : 0));
+        for (int i = 0; i < all.size(); i++) {
+            final Peer peer = all.get(i);
+            descriptors[OTHERS + i] = peer.socket;
+            events[OTHERS + i] |= peer.hasKept() && !peer.rests() ? Linux.WRITABLE : 0;
         }
         linux.poll(descriptors, events, count, millisTo(nextNanos(now), now));
+        hasLooked = false;
         if (events[0] != 0) {
             linux.clear(event);
             runPosted();
         }
         // Messages come before new connections, so that what a client has given back is there for the others.
-        final List<Peer> ready = new ArrayList<>();
-        for (int i = OTHERS; i < count; i++) {
-            if (events[i] != 0 || peers.get(i - OTHERS).rests()) {
-                ready.add(peers.get(i - OTHERS));
+        for (int i = 0; i < all.size(); i++) {
+            if (events[OTHERS + i] != 0 || all.get(i).rests()) {
+                serve(all.get(i));
             }
         }
-        ready.forEach(this::serve);
         if (events[1] != 0) {
             accept();
         }
         if (events[2] != 0) {
             acceptOfLock();
         }
-        if (requests.nextNanos() <= requests.now()) {
-            closeHungUp();
-        }
-        requests.time();
-        sweep();
+        // Whoever is sent something may turn out to be gone. Then others may be served.
+        do {
+            sweep();
+            hasLooked = false;
+            requests.time();
+        } while (peers.stream().anyMatch(peer -> peer.doom() != null));
     }
 
     private long nextNanos(final long now) {
@@ -220,24 +224,45 @@ final class LenderLoop implements Runnable {
     }
 
     /**
-     * Closes all connections whose other ends are closed by now, before anything is refused: what a client had must be
-     * there for whoever asks after it. What such a client has sent before doesn't matter any more.
+     * Looks for clients that are gone before something is refused, and takes off what they held. Once is enough for all
+     * that one client has sent, since a client that waits for each answer has no second request there.
+     *
+     * @return whether there were any
      */
-    private void closeHungUp() throws LinuxException {
+    private boolean look() {
+        final boolean looks = !hasLooked;
+        hasLooked = true;
+        return looks && closeHungUp();
+    }
+
+    /**
+     * Closes all connections whose other ends are closed by now, and those that must be closed. What such a client has
+     * sent before doesn't matter any more. What it held is there for others once all are closed.
+     *
+     * @return whether there were any
+     */
+    private boolean closeHungUp() {
         final List<Peer> all = List.copyOf(peers);
         final int[] descriptors = all.stream().mapToInt(peer -> peer.socket).toArray();
         final short[] events = new short[descriptors.length];
-        linux.poll(descriptors, events, descriptors.length, 0);
+        try {
+            linux.poll(descriptors, events, descriptors.length, 0);
+        } catch (final LinuxException e) {
+            // So does the next turn, and ends the lender.
+            return false;
+        }
         for (int i = 0; i < descriptors.length; i++) {
             if ((events[i] & Linux.HUNG_UP) != 0) {
                 all.get(i).doom("");
-                close(all.get(i));
             }
         }
+        final int before = peers.size();
+        sweep();
+        return peers.size() < before;
     }
 
     private void serve(final Peer peer) {
-        boolean hasLooked = false;
+        hasLooked = false;
         peer.flush();
         // The array has one byte more than a message, so that messages that are too long are noticed.
         final byte[] bytes = new byte[Message.BYTES + 1];
@@ -250,15 +275,7 @@ final class LenderLoop implements Runnable {
                 if (length == 0) {
                     peer.doom("");
                 } else {
-                    final Message message = Message.read(bytes, length);
-                    if (!hasLooked && requests.mayRefuse(peer, message)) {
-                        // Once is enough, since a client that waits for each answer has no second request here.
-                        hasLooked = true;
-                        closeHungUp();
-                    }
-                    if (peer.doom() == null) {
-                        requests.take(peer, message);
-                    }
+                    requests.take(peer, Message.read(bytes, length));
                 }
             }
         } catch (final IOException e) {
@@ -278,6 +295,10 @@ final class LenderLoop implements Runnable {
                 socket = file.accept();
             }
         } catch (final LinuxException e) {
+            if (e.isOutOfDescriptors() && closeHungUp()) {
+                // Now there are descriptors, and the next turn finds the connection again.
+                return;
+            }
             requests.tell(LenderEvent.Kind.TURNED_AWAY, null, 0, e.getMessage());
             if (!e.isOutOfDescriptors() || !turnAway()) {
                 restsUntilNanos = requests.now() + REST_NANOS;
@@ -344,20 +365,15 @@ final class LenderLoop implements Runnable {
         }
     }
 
+    /** Closes the connections that must be closed. */
     private void sweep() {
         final long now = requests.now();
-        boolean more = true;
-        while (more) {
-            // Closing a peer may doom others, since they are sent messages.
-            more = false;
-            for (final Peer peer : List.copyOf(peers)) {
-                if (!peer.isKnown() && now >= peer.helloUntilNanos) {
-                    peer.doom("it didn't say who it is");
-                }
-                if (peer.doom() != null) {
-                    close(peer);
-                    more = true;
-                }
+        for (final Peer peer : List.copyOf(peers)) {
+            if (!peer.isKnown() && now >= peer.helloUntilNanos) {
+                peer.doom("it didn't say who it is");
+            }
+            if (peer.doom() != null) {
+                close(peer);
             }
         }
     }

@@ -5,11 +5,12 @@ import io.outboard.service.Admission.LeaseRequest;
 import io.outboard.service.internal.wire.Message;
 import io.outboard.service.internal.wire.MessageType;
 import io.outboard.service.internal.wire.Refusal;
-import java.util.ArrayList;
+import java.util.ArrayDeque;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
@@ -61,7 +62,10 @@ final class Requests implements Admission.Outcome {
     /** The time from which leases of an earlier lender aren't counted any more. */
     private final long believesUntilNanos;
 
-    private final List<LeaseRequest> early = new ArrayList<>();
+    private final Queue<LeaseRequest> early = new ArrayDeque<>();
+
+    /** Takes off what clients held that are gone, and returns whether there were any. */
+    private BooleanSupplier look = () -> false;
 
     Requests(
             final LenderBuilder builder,
@@ -83,6 +87,11 @@ final class Requests implements Admission.Outcome {
         believesUntilNanos = settledNanos + BELIEVES_NANOS;
     }
 
+    /** Sets what {@link #takeOffHungUp} does, which calls {@link #left}. */
+    void lookBy(final BooleanSupplier newLook) {
+        look = newLook;
+    }
+
     long now() {
         return clock.getAsLong();
     }
@@ -102,21 +111,11 @@ final class Requests implements Admission.Outcome {
     void time() {
         final long now = now();
         spares.expire(now);
-        if (!early.isEmpty() && now >= settledNanos) {
-            final List<LeaseRequest> late = List.copyOf(early);
-            early.clear();
-            late.forEach(request -> admission.ask(request, now));
+        // Those whose clients turn out to be gone meanwhile are dropped.
+        while (!early.isEmpty() && now >= settledNanos) {
+            admission.ask(early.remove(), now);
         }
         admission.serve(now);
-    }
-
-    /** Returns whether the message asks for a lease for which there is no room now, or for one shared lease too many. */
-    boolean mayRefuse(final Peer peer, final Message message) {
-        final Account account = peer.account;
-        final boolean isShared = message.type() == MessageType.SHARE;
-        return account != null
-                && (isShared || message.type() == MessageType.LEASE)
-                && (message.a() > ledger.roomBytes(account.name) || (isShared && shares.isFull()));
     }
 
     void take(final Peer peer, final Message message) {
@@ -196,6 +195,12 @@ final class Requests implements Admission.Outcome {
     private void held(final Peer peer, final Account account, final Message message) {
         final long lease = message.a();
         final long bytes = message.b();
+        if (bytes > ledger.roomBytes(account.name)) {
+            takeOffHungUp();
+            if (peer.doom() != null) {
+                return;
+            }
+        }
         // Whoever states more than it could be lent must not keep the others from what is left.
         final boolean counts = now() < believesUntilNanos && bytes <= ledger.roomBytes(account.name);
         if (!isWhole(bytes)
@@ -271,6 +276,9 @@ final class Requests implements Admission.Outcome {
     }
 
     private void made(final LeaseRequest request, final long lease, final LendingDevice.Memory memory) {
+        if (request.isShared() && shares.isFull()) {
+            takeOffHungUp();
+        }
         final Peer peer = peers.get(request.account());
         if (peer == null) {
             memory.close();
@@ -309,6 +317,8 @@ final class Requests implements Admission.Outcome {
         } else if (isFull && now() + RETRY_NANOS < request.deadlineNanos()) {
             create(request, lease, RETRY_NANOS);
         } else {
+            // The refusal names the holders.
+            takeOffHungUp();
             request.account().making.remove(lease);
             ledger.giveBack(request.account(), lease);
             refuse(request, isFull ? Refusal.FULL : Refusal.FAILED, String.valueOf(failure.getMessage()));
@@ -332,6 +342,11 @@ final class Requests implements Admission.Outcome {
                     },
                     failure -> spares.came(null));
         }
+    }
+
+    @Override
+    public boolean takeOffHungUp() {
+        return look.getAsBoolean();
     }
 
     @Override
@@ -372,16 +387,17 @@ final class Requests implements Admission.Outcome {
                 detail));
     }
 
+    /** Takes off what a connection had that is closed. The next {@link #time} gives others what is there for them. */
     void left(final Peer peer) {
         final Account account = peer.account;
         if (account != null) {
             peers.remove(account);
             early.removeIf(request -> request.account() == account);
+            admission.drop(account);
             final long bytes = account.leasedBytes;
             shares.leave(account);
             ledger.close(account);
             tell(LenderEvent.Kind.DISCONNECTED, account, bytes, String.valueOf(peer.doom()));
-            admission.ended(account, now());
         } else if (peer.standing == Peer.Standing.UNKNOWN) {
             tell(LenderEvent.Kind.TURNED_AWAY, null, 0, "pid " + peer.who.pid() + ": " + peer.doom());
         }

@@ -15,6 +15,7 @@ class AdmissionTest {
     private static final long FAR = 60_000_000_000L;
 
     private final List<String> said = new ArrayList<>();
+    private final List<Account> hungUp = new ArrayList<>();
     private final Ledger ledger = new Ledger(100, Map.of("sure", new Quota(20, 100), "little", new Quota(0, 10)));
     private final Admission admission = new Admission(ledger, new Admission.Outcome() {
         @Override
@@ -31,10 +32,23 @@ class AdmissionTest {
         public void refuse(final LeaseRequest request, final Refusal why) {
             said.add("refuse " + request.number() + " " + why);
         }
+
+        @Override
+        public boolean takeOffHungUp() {
+            hungUp.forEach(account -> {
+                ledger.close(account);
+                drop(account);
+            });
+            return !hungUp.isEmpty() && hungUp.removeAll(List.copyOf(hungUp));
+        }
     });
     private final Account a = ledger.open("a", 1);
     private final Account b = ledger.open("b", 2);
     private final Account sure = ledger.open("sure", 3);
+
+    private void drop(final Account account) {
+        admission.drop(account);
+    }
 
     private void ask(final Account account, final int number, final long bytes, final long now) {
         admission.ask(new LeaseRequest(account, number, bytes, bytes, now + FAR, true, false), now);
@@ -207,12 +221,56 @@ class AdmissionTest {
         ask(b, 1, 30, 0);
         ask(sure, 2, 50, 0);
         ledger.close(b);
-        admission.ended(b, 1);
+        drop(b);
+        admission.serve(1);
         said();
 
         ledger.close(a);
-        admission.ended(a, 2);
+        drop(a);
+        admission.serve(2);
 
         assertEquals(List.of("make 2"), said());
+    }
+
+    @Test
+    void shouldLendWhatThoseHeldThatAreGoneRatherThanRefuse() {
+        ledger.lend(a, 40);
+        ledger.lend(b, 40);
+        hungUp.addAll(List.of(a, b));
+
+        admission.ask(new LeaseRequest(sure, 1, 90, 90, 0, false, false), 0);
+
+        assertEquals(List.of("make 1"), said());
+    }
+
+    @Test
+    void shouldLookWhoIsGoneBeforeItRefusesByTheQuota() {
+        final Account little = ledger.open("little", 4);
+        ledger.lend(little, 10);
+        hungUp.add(little);
+
+        ask(ledger.open("little", 5), 1, 10, 0);
+
+        assertEquals(List.of("make 1"), said());
+    }
+
+    /** Whoever asks may be gone, too. */
+    @Test
+    void shouldNotRefuseWhatNobodyWaitsFor() {
+        ledger.lend(a, 80);
+        hungUp.add(b);
+
+        admission.ask(new LeaseRequest(b, 1, 30, 30, 0, false, false), 0);
+
+        assertEquals(List.of(), said());
+    }
+
+    @Test
+    void shouldAskNobodyToGiveBackWhatTheQuotaForbids() {
+        ledger.lend(a, 80);
+
+        ask(ledger.open("little", 4), 1, 11, 0);
+
+        assertEquals(List.of("refuse 1 QUOTA"), said());
     }
 }
