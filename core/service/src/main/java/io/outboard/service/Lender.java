@@ -21,19 +21,26 @@ import org.jspecify.annotations.Nullable;
  * asked to give back.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: one thread, which never waits for a client or the device, and
- * a few threads that make memory, one that tells of events; some hundred bytes of host memory for a lease. JMX shows the lender as {@link
- * LenderMXBean}, and JFR as {@code io.outboard.LenderActivity}. When a lender ends, its clients keep what they have,
+ * a few threads that make memory, one that tells of events; some hundred bytes of host memory for a lease. JMX shows the
+ * lender as {@link LenderMXBean}, and JFR as {@code io.outboard.LenderActivity}. When a lender ends, its clients keep what they have,
  * and state it to the next lender at the same path.
  */
 public final class Lender implements AutoCloseable {
 
     private final Path socket;
     private final LendingDevice device;
+    private final boolean isLentByOthers;
     private final LenderEvents events;
+    private final LenderManagement management;
     private final Requests requests;
     private final LenderLoop loop;
     private final Thread thread;
 
+    /**
+     * Creates a lender, which closes the file and the lock at its end.
+     *
+     * @throws IOException if Linux has no descriptors left; then the file and the lock stay open
+     */
     Lender(
             final LenderBuilder builder,
             final Linux linux,
@@ -47,7 +54,7 @@ public final class Lender implements AutoCloseable {
         final LongSupplier clock = () -> System.nanoTime() - startNanos;
         final int user = builder.user == Linux.NONE ? linux.user() : builder.user;
         final MemoryMakers makers = new MemoryMakers(this::post);
-        final LenderManagement management = new LenderManagement(socket, this::status);
+        management = new LenderManagement(socket, this::status);
         events = new LenderEvents(builder.events);
         final Consumer<LenderEvent> told = event -> {
             management.took(event);
@@ -57,13 +64,28 @@ public final class Lender implements AutoCloseable {
         loop = new LenderLoop(linux, file, lock, requests, builder.clients, management::unregister);
         thread = new Thread(loop, "outboard-lender");
         thread.setDaemon(true);
-        requests.tell(LenderEvent.Kind.STARTED, null, device.limitBytes(), device.name() + " at " + socket);
-        if (lock != null && lock.isLentByOthers) {
-            requests.tell(LenderEvent.Kind.FAILED, null, 0, "another user's lender has the device, too");
+        isLentByOthers = lock != null && lock.isLentByOthers;
+    }
+
+    /** Starts to lend. If that fails, all that was opened is closed, except the device. */
+    void start() {
+        boolean done = false;
+        try {
+            requests.tell(LenderEvent.Kind.STARTED, null, device.limitBytes(), device.name() + " at " + socket);
+            if (isLentByOthers) {
+                requests.tell(LenderEvent.Kind.FAILED, null, 0, "another user's lender has the device, too");
+            }
+            management.register();
+            events.start();
+            thread.start();
+            done = true;
+        } finally {
+            if (!done) {
+                loop.end();
+                loop.run();
+                events.end();
+            }
         }
-        management.register();
-        events.start();
-        thread.start();
     }
 
     /**
@@ -125,10 +147,13 @@ public final class Lender implements AutoCloseable {
                 interrupted = true;
             }
         }
-        device.close();
-        events.end();
-        if (interrupted) {
-            Thread.currentThread().interrupt();
+        try {
+            device.close();
+        } finally {
+            events.end();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 }

@@ -133,7 +133,9 @@ public final class LenderBuilder {
         try {
             file = SocketFile.open(linux, path);
             final Lender lender = new Lender(this, linux, path, file, lock);
+            // From now on the lender closes both.
             done = true;
+            lender.start();
             return lender;
         } finally {
             if (!done && file != null) {

@@ -93,12 +93,24 @@ final class LenderEvents implements Runnable {
             ended = true;
             notifyAll();
         }
-        try {
-            // The sink may end the lender. Then this is the thread.
-            if (Thread.currentThread() != thread) {
-                TimeUnit.MILLISECONDS.timedJoin(thread, END_MILLIS);
+        // The sink may end the lender. Then this is the thread.
+        if (Thread.currentThread() != thread) {
+            join();
+        }
+    }
+
+    /** Waits for the thread's end, also if this thread is interrupted, since the last events are often those of interest. */
+    private void join() {
+        final long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(END_MILLIS);
+        boolean interrupted = false;
+        while (thread.isAlive() && System.nanoTime() - end < 0) {
+            try {
+                TimeUnit.NANOSECONDS.timedJoin(thread, end - System.nanoTime());
+            } catch (final InterruptedException e) {
+                interrupted = true;
             }
-        } catch (final InterruptedException e) {
+        }
+        if (interrupted) {
             Thread.currentThread().interrupt();
         }
     }

@@ -72,6 +72,11 @@ final class LenderLoop implements Runnable {
     /** Whether {@link #look} has looked since this thread began to do what it does now. */
     private boolean hasLooked;
 
+    /**
+     * Creates a loop that closes the file and the lock at its end.
+     *
+     * @throws IOException if Linux has no descriptors left; then the file and the lock stay open, and nothing else
+     */
     LenderLoop(
             final Linux linux,
             final SocketFile file,
@@ -87,7 +92,15 @@ final class LenderLoop implements Runnable {
         this.mostPeers = mostPeers;
         this.onEnd = onEnd;
         event = linux.event();
-        reserve = linux.event();
+        boolean done = false;
+        try {
+            reserve = linux.event();
+            done = true;
+        } finally {
+            if (!done) {
+                linux.close(event);
+            }
+        }
         requests.lookBy(this::look);
     }
 
@@ -120,47 +133,56 @@ final class LenderLoop implements Runnable {
     private void runPosted() {
         Runnable action = posted.poll();
         while (action != null) {
-            action.run();
+            attempt(action::run);
             action = posted.poll();
         }
     }
 
     @Override
     public void run() {
-        try {
+        attempt(() -> {
             while (!ending) {
                 turn();
             }
-        } catch (final LinuxException e) {
-            requests.tell(LenderEvent.Kind.FAILED, null, 0, e.getMessage());
-        } finally {
-            closeAll();
-            endPosting();
-        }
+        });
+        closeAll();
+        endPosting();
     }
 
     private void closeAll() {
         for (final Peer peer : List.copyOf(peers)) {
-            peer.doom("the lender ends");
-            close(peer);
+            attempt(() -> peer.doom("the lender ends"));
+            attempt(() -> close(peer));
         }
-        try {
-            onEnd.run();
-        } catch (final IllegalStateException e) {
-            requests.tell(LenderEvent.Kind.FAILED, null, 0, e.toString());
-        }
+        attempt(onEnd::run);
         if (lock != null) {
             lock.close();
         }
-        try {
-            file.close();
-        } catch (final IOException e) {
-            requests.tell(LenderEvent.Kind.FAILED, null, 0, e.toString());
-        }
+        attempt(file::close);
         if (reserve != Linux.NONE) {
             linux.close(reserve);
         }
-        requests.ended();
+        attempt(requests::end);
+        attempt(() -> requests.tell(LenderEvent.Kind.ENDED, null, 0, ""));
+    }
+
+    /** A step is one of several that must all be tried. */
+    private interface Step {
+        void take() throws IOException;
+    }
+
+    /** Takes a step. Whatever becomes of it, the next ones must be taken, too: others wait for what they do. */
+    private void attempt(final Step step) {
+        try {
+            step.take();
+        } catch (final IOException | RuntimeException | Error e) {
+            final String detail = e instanceof final LinuxException known ? known.getMessage() : e.toString();
+            try {
+                requests.tell(LenderEvent.Kind.FAILED, null, 0, detail);
+            } catch (final RuntimeException | Error e2) {
+                System.getLogger("io.outboard.service").log(System.Logger.Level.WARNING, "a lender failed", e);
+            }
+        }
     }
 
     /** Goes around the loop once. */
@@ -373,14 +395,17 @@ final class LenderLoop implements Runnable {
                 peer.doom("it didn't say who it is");
             }
             if (peer.doom() != null) {
-                close(peer);
+                attempt(() -> close(peer));
             }
         }
     }
 
     private void close(final Peer peer) {
         peers.remove(peer);
-        peer.close();
-        requests.left(peer);
+        try {
+            peer.close();
+        } finally {
+            requests.left(peer);
+        }
     }
 }

@@ -20,6 +20,9 @@ final class LenderManagement implements LenderMXBean {
     private final AtomicLong leases = new AtomicLong();
     private final AtomicLong refusals = new AtomicLong();
 
+    /** Whether this bean has the name. */
+    private volatile boolean isRegistered;
+
     LenderManagement(final Path socket, final Supplier<LenderStatus> status) {
         this.socket = socket.toString();
         this.status = status;
@@ -51,6 +54,7 @@ final class LenderManagement implements LenderMXBean {
     void register() {
         try {
             ManagementFactory.getPlatformMBeanServer().registerMBean(this, objectName());
+            isRegistered = true;
         } catch (final InstanceAlreadyExistsException e) {
             throw new IllegalStateException(
                     "socket=" + socket + " must not be that of another lender: " + e.getMessage()
@@ -63,6 +67,10 @@ final class LenderManagement implements LenderMXBean {
 
     /** Unregisters the lender, so that the next one at the socket's path finds the name free. */
     void unregister() {
+        if (!isRegistered) {
+            // Another bean may have the name.
+            return;
+        }
         try {
             ManagementFactory.getPlatformMBeanServer().unregisterMBean(objectName());
         } catch (final InstanceNotFoundException e) {

@@ -197,8 +197,11 @@ final class Peer {
 
     /** Closes the connection, which is doomed or whose lender ends. */
     void close() {
-        doom("");
-        hangUp(linux, socket);
+        try {
+            doom("");
+        } finally {
+            hangUp(linux, socket);
+        }
     }
 
     /**

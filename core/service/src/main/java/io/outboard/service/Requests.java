@@ -404,10 +404,9 @@ final class Requests implements Admission.Outcome {
     }
 
     /** Ends the making of memory, once all connections are closed. */
-    void ended() {
+    void end() {
         makers.end();
         spares.end();
-        tell(LenderEvent.Kind.ENDED, null, 0, "");
     }
 
     LenderStatus status() {

@@ -2,12 +2,15 @@ package io.outboard.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.outboard.service.internal.linux.Linux;
 import io.outboard.service.internal.linux.LinuxCalls;
+import io.outboard.service.internal.linux.LinuxException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,6 +23,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import javax.management.timer.Timer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -52,9 +58,21 @@ class LenderEndTest {
         }
     }
 
-    /** Starts and ends lenders while they make spares, and prints what is open afterwards. */
-    public static void main(final String[] arguments) throws IOException {
+    /**
+     * Starts lenders that fail, since JMX has another bean of their name, and lenders that end while they make spares.
+     * Prints what is open afterwards.
+     */
+    public static void main(final String[] arguments) throws Exception {
         final Path socket = Path.of(arguments[0]).resolve("lender");
+        final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        final ObjectName name = new ObjectName("io.outboard:type=Lender,socket=" + ObjectName.quote(socket.toString()));
+        server.registerMBean(new Timer(), name);
+        for (int i = 0; i < LENDERS; i++) {
+            assertThrows(
+                    IllegalStateException.class,
+                    () -> Lender.of(LendingDevice.memory(UNIT)).start(socket));
+        }
+        server.unregisterMBean(name);
         for (int i = 0; i < LENDERS; i++) {
             final LenderBuilder builder =
                     Lender.of(LendingDevice.memory(64 * UNIT)).spares(8).settling(Duration.ZERO);
@@ -132,6 +150,73 @@ class LenderEndTest {
         loop.post(() -> ran.set(true));
         assertTrue(ran.get());
         assertEquals(before, signals.get());
+    }
+
+    private LenderLoop loop(final Linux linux, final Runnable onEnd) throws IOException {
+        final Requests requests = new Requests(
+                Lender.of(LendingDevice.memory(UNIT)), told -> {}, new MemoryMakers(Runnable::run), 0, 0, () -> 0);
+        return new LenderLoop(linux, SocketFile.open(linux, folder.resolve("lender")), null, requests, 1, onEnd);
+    }
+
+    @Test
+    void shouldCloseAllAndRunWhatIsPostedThoughAStepOfItsEndFails() throws Exception {
+        final AtomicInteger open = new AtomicInteger();
+        final Linux linux = FakeLender.hooked((call, arguments) -> {
+            if (call.equals("event")) {
+                open.incrementAndGet();
+            } else if (call.equals("close")) {
+                open.decrementAndGet();
+            }
+        });
+        final LenderLoop loop = loop(linux, () -> {
+            throw new AssertionError("the step's own");
+        });
+        final Thread thread = new Thread(loop);
+        thread.start();
+
+        loop.end();
+        thread.join();
+
+        final AtomicBoolean ran = new AtomicBoolean();
+        loop.post(() -> ran.set(true));
+        assertTrue(ran.get());
+        assertTrue(Files.notExists(folder.resolve("lender")));
+        // The two events, the socket and its lock are closed.
+        assertEquals(-2, open.get());
+    }
+
+    @Test
+    void shouldGoOnWhenWhatIsPostedFails() throws Exception {
+        final LenderLoop loop = loop(LinuxCalls.find(), () -> {});
+        final Thread thread = new Thread(loop);
+        thread.start();
+        final CountDownLatch ran = new CountDownLatch(1);
+
+        loop.post(() -> {
+            throw new AssertionError("the action's own");
+        });
+        loop.post(ran::countDown);
+
+        assertTrue(ran.await(20, TimeUnit.SECONDS));
+        loop.end();
+        thread.join();
+    }
+
+    @Test
+    void shouldCloseItsEventWhereThereIsNoDescriptorForASecondOne() throws IOException {
+        final AtomicInteger events = new AtomicInteger();
+        final AtomicInteger closed = new AtomicInteger();
+        final Linux linux = FakeLender.hooked((call, arguments) -> {
+            if (call.equals("event") && events.incrementAndGet() == 2) {
+                throw new LinuxException("eventfd", LinuxException.EMFILE);
+            } else if (call.equals("close")) {
+                closed.incrementAndGet();
+            }
+        });
+
+        assertThrows(LinuxException.class, () -> loop(linux, () -> {}));
+
+        assertEquals(1, closed.get());
     }
 
     private static boolean isClosedSoon(final CountDownLatch closed) {

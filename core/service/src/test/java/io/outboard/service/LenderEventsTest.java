@@ -2,6 +2,7 @@ package io.outboard.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -23,6 +24,8 @@ class LenderEventsTest {
 
     /** More than a lender keeps of the events that nobody takes. */
     private static final int LEASES = 5000;
+
+    private static final int SLOW_MILLIS = 200;
 
     @TempDir
     Path folder;
@@ -103,6 +106,47 @@ class LenderEventsTest {
 
         assertEquals(List.of(), taken);
         gate.countDown();
+    }
+
+    /** The sink takes its time, and the end waits for it. */
+    private void takeSlowly(final LenderEvent event) {
+        try {
+            Thread.sleep(SLOW_MILLIS);
+        } catch (final InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        taken.add(event);
+    }
+
+    private Lender lenderOf(final Runnable onClose) throws IOException {
+        final LendingDevice device = new MemoryDevice(UNIT) {
+            @Override
+            public void close() {
+                onClose.run();
+            }
+        };
+        return Lender.of(device).events(this::takeSlowly).start(folder.resolve("lender"));
+    }
+
+    @Test
+    void shouldTellAllThoughTheClosingThreadIsInterrupted() throws IOException {
+        final Lender lender = lenderOf(() -> Thread.currentThread().interrupt());
+
+        lender.close();
+
+        assertTrue(Thread.interrupted());
+        assertEquals(2, taken.size(), taken::toString);
+    }
+
+    @Test
+    void shouldTellAllThoughTheDeviceFailsToClose() throws IOException {
+        final Lender lender = lenderOf(() -> {
+            throw new IllegalStateException("the device's own");
+        });
+
+        assertThrows(IllegalStateException.class, lender::close);
+
+        assertEquals(2, taken.size(), taken::toString);
     }
 
     @Test

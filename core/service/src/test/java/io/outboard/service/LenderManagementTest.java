@@ -9,6 +9,7 @@ import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.core.MemoryUser;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -19,6 +20,7 @@ import javax.management.JMX;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import javax.management.openmbean.CompositeData;
+import javax.management.timer.Timer;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
@@ -140,6 +142,25 @@ class LenderManagementTest {
         // The lender ends though somebody else has unregistered the bean.
         server.unregisterMBean(name);
         lender.close();
+    }
+
+    /** The lender then can't start, leaves nothing behind, and takes nothing away. */
+    @Test
+    void shouldLeaveABeanThatHasItsName() throws Exception {
+        lender.close();
+        server.registerMBean(new Timer(), name);
+        try {
+            assertThrows(
+                    IllegalStateException.class,
+                    () -> Lender.of(LendingDevice.memory(UNIT)).start(socket));
+
+            assertTrue(server.isRegistered(name));
+            assertTrue(Files.notExists(socket));
+        } finally {
+            server.unregisterMBean(name);
+        }
+        lender = Lender.of(LendingDevice.memory(UNIT)).start(socket);
+        assertEquals(UNIT, bean.getLimitBytes());
     }
 
     @Test
