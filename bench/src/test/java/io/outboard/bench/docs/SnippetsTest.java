@@ -23,6 +23,7 @@ import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,15 +32,17 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Compiles the Java in README and docs. A block with a {@code main} is a program as it is; any other is the body of a
  * method, where a comment before the block, {@code <!-- with: ... -->}, declares what the page takes for granted. The
- * tutorial's programs run in its order, and print what the block behind each of them shows; those that need a GPU run
- * where there is one.
+ * programs of the tutorial and of the service's page run in the page's order, and print what the block behind each of
+ * them shows; those that need a GPU run where there is one.
  */
 class SnippetsTest {
 
     /** The class path has absolute paths, since programs run in a folder of their own. */
     private static final String CLASS_PATH = Stream.of(
                     System.getProperty("java.class.path").split(File.pathSeparator))
-            .map(entry -> Path.of(entry).toAbsolutePath().toString())
+            .map(entry -> Path.of(entry).toAbsolutePath())
+            .flatMap(SnippetsTest::withNewerClasses)
+            .map(Path::toString)
             .collect(Collectors.joining(File.pathSeparator));
 
     private static final Pattern MAIN = Pattern.compile("public class (\\w+)[\\s\\S]*public static void main");
@@ -69,6 +72,17 @@ class SnippetsTest {
 
     @TempDir
     private Path folder;
+
+    /** Returns a part of the class path. A folder's classes for newer JDKs come before it, as they do in a jar. */
+    private static Stream<Path> withNewerClasses(final Path entry) {
+        final Path newer = entry.resolve("META-INF/versions/22");
+        return hasLeases() && Files.isDirectory(newer) ? Stream.of(newer, entry) : Stream.of(entry);
+    }
+
+    private static boolean hasLeases() {
+        return Runtime.version().feature() >= 22
+                && System.getProperty("os.name").equals("Linux");
+    }
 
     @AfterAll
     static void close() throws IOException {
@@ -118,7 +132,21 @@ class SnippetsTest {
 
     @Test
     void shouldRunTheTutorial() throws IOException, InterruptedException {
-        final List<Page.Block> blocks = Page.read("docs/tutorial.md").blocks();
+        final List<String> ran = runAll("docs/tutorial.md");
+
+        assertTrue(ran.containsAll(List.of("FirstPool", "OutOfMemory", "Inspect", "Record", "replay")), ran::toString);
+    }
+
+    @Test
+    void shouldRunTheServicesProgram() throws IOException, InterruptedException {
+        Assumptions.assumeTrue(hasLeases(), "skipped, leases need Linux and JDK 22 or newer");
+
+        assertEquals(List.of("Share"), runAll("docs/service.md"));
+    }
+
+    /** Runs the programs and commands of a page, which must print what the page shows. Returns their names. */
+    private List<String> runAll(final String page) throws IOException, InterruptedException {
+        final List<Page.Block> blocks = Page.read(page).blocks();
         final List<String> ran = new ArrayList<>();
         for (int i = 0; i < blocks.size(); i++) {
             final Page.Block block = blocks.get(i);
@@ -140,8 +168,7 @@ class SnippetsTest {
                 ran.add(words.get(1));
             }
         }
-
-        assertTrue(ran.containsAll(List.of("FirstPool", "OutOfMemory", "Inspect", "Record", "replay")), ran::toString);
+        return ran;
     }
 
     /** The headings above the figures are compared, not the figures. */
