@@ -119,9 +119,10 @@ public final class LenderBuilder {
      * @return a lender, which owns the device and closes it
      * @throws IllegalArgumentException if the path has more than 107 bytes, or the quotas guarantee more than the
      *     device has
-     * @throws IOException if another lender has the path; if another lender of this user lends the device, and that is
-     *     {@linkplain LendingDevice#isExclusive exclusive}; if another file, or another user's lock, is there; if this
-     *     isn't Linux; or if the JDK is older than 22. The device stays open
+     * @throws IOException if another lender has the path; if another lender of this user lends the device, or perhaps
+     *     does, and the device is {@linkplain LendingDevice#isExclusive exclusive}; if another file, or another user's
+     *     lock, is there; if this isn't Linux; or if the JDK is older than 22. The device stays open
+     * @throws IllegalStateException if JMX has another bean of the lender's name. The device stays open
      */
     public Lender start(final Path socket) throws IOException {
         final Linux linux = LinuxCalls.find();

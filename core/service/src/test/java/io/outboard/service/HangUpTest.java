@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -84,11 +85,17 @@ class HangUpTest {
 
     /** Acts once the lender has looked who has sent something, just before it reads the next message. */
     private void beforeItReads(final SteppedLender here, final Action sends, final Action acts) throws Exception {
+        beforeItReads(here, 1, sends, acts);
+    }
+
+    /** Acts before the lender reads for the {@code times}th time. */
+    private void beforeItReads(final SteppedLender here, final int times, final Action sends, final Action acts)
+            throws Exception {
         here.holdUp(gate);
         sends.run();
-        final AtomicBoolean done = new AtomicBoolean();
+        final AtomicInteger reads = new AtomicInteger();
         hook.set((call, arguments) -> {
-            if (call.equals("receive") && done.compareAndSet(false, true)) {
+            if (call.equals("receive") && reads.incrementAndGet() == times) {
                 try {
                     acts.run();
                 } catch (final IOException e) {
@@ -150,6 +157,28 @@ class HangUpTest {
         gate.countDown();
 
         assertLent(third, 8);
+    }
+
+    /** The first client hangs up when the lender has refused the second one's request, and not yet the third one's. */
+    @Test
+    void shouldLookForHangUpsAgainForEachClient() throws Exception {
+        final SteppedLender here = start(Duration.ZERO);
+        final RawClient first = clientWith(8);
+        final RawClient second = RawClient.known(socket, "free");
+        final RawClient third = RawClient.known(socket, "free");
+
+        beforeItReads(
+                here,
+                3,
+                () -> {
+                    ask(second);
+                    ask(third);
+                },
+                first::close);
+
+        assertEquals(MessageType.REFUSED, second.answer().type());
+        assertLent(third, 1);
+        second.close();
     }
 
     /** Nobody is left to be waited for when the second client has answered. */

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -187,19 +188,22 @@ class LenderEndTest {
 
     @Test
     void shouldGoOnWhenWhatIsPostedFails() throws Exception {
-        final LenderLoop loop = loop(LinuxCalls.find(), () -> {});
-        final Thread thread = new Thread(loop);
-        thread.start();
-        final CountDownLatch ran = new CountDownLatch(1);
+        final Path socket = folder.resolve("lender");
+        final List<String> told = new CopyOnWriteArrayList<>();
+        try (SteppedLender lender = new SteppedLender(
+                Lender.of(LendingDevice.memory(UNIT)),
+                LinuxCalls.find(),
+                socket,
+                Duration.ZERO,
+                event -> told.add(event.toString()))) {
+            lender.loop.post(() -> {
+                throw new AssertionError("the action's own");
+            });
 
-        loop.post(() -> {
-            throw new AssertionError("the action's own");
-        });
-        loop.post(ran::countDown);
+            RawClient.known(socket).close();
+        }
 
-        assertTrue(ran.await(20, TimeUnit.SECONDS));
-        loop.end();
-        thread.join();
+        assertTrue(told.get(0).startsWith("failed") && told.get(0).contains("the action's own"), told::toString);
     }
 
     @Test

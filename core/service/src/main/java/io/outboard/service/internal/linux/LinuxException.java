@@ -57,6 +57,7 @@ public final class LinuxException extends IOException {
     private static String nameOf(final int number) {
         return switch (number) {
             case ENOENT -> "ENOENT (no such file)";
+            case EAGAIN -> "EAGAIN (no room now)";
             case ENOMEM -> "ENOMEM (no memory)";
             case EACCES -> "EACCES (permission denied)";
             case EISDIR -> "EISDIR (a folder)";
