@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
  * <p>{@link Quota}s say who may have how much. Where there is no room, clients that have more than their guarantee are
  * asked to give back.
  *
- * <p>Thread-safety: safe for any number of threads. Cost: one thread, which never waits for a client or the device, and
- * a few threads that make memory, one that tells of events; some hundred bytes of host memory for a lease. JMX shows the
- * lender as {@link LenderMXBean}, and JFR as {@code io.outboard.LenderActivity}. When a lender ends, its clients keep what they have,
- * and state it to the next lender at the same path.
+ * <p>Thread-safety: safe for any number of threads. Cost: one thread, which never waits for a client or the device, a
+ * few threads that make memory, and one that tells of events; some hundred bytes of host memory for a lease. JMX shows
+ * the lender as {@link LenderMXBean}, and JFR as {@code io.outboard.LenderActivity}. When a lender ends, its clients
+ * keep what they have, and state it to the next lender at the same path.
  */
 public final class Lender implements AutoCloseable {
 

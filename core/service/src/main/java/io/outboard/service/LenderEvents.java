@@ -99,7 +99,7 @@ final class LenderEvents implements Runnable {
         }
     }
 
-    /** Waits for the thread's end, also if this thread is interrupted, since the last events are often those of interest. */
+    /** Waits for the thread's end, even if this thread is interrupted: the last events often say why a lender ends. */
     private void join() {
         final long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(END_MILLIS);
         boolean interrupted = false;
