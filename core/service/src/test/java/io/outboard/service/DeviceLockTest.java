@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -31,6 +32,7 @@ class DeviceLockTest {
     private static final long UNIT = MemoryDevice.UNIT_BYTES;
     private static final int OTHER_USER = 4711;
     private static final int ROUNDS = 100;
+    private static final long HELD_NANOS = 20_000;
 
     /** More connections than a socket that listens takes before they are accepted. */
     private static final int MANY = 300;
@@ -198,7 +200,7 @@ class DeviceLockTest {
                 final DeviceLock lock = takenOrNull();
                 if (lock != null) {
                     most.accumulateAndGet(taken.incrementAndGet(), Math::max);
-                    Thread.yield();
+                    LockSupport.parkNanos(HELD_NANOS);
                     taken.decrementAndGet();
                     lock.close();
                 }
