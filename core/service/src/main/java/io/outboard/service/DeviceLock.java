@@ -4,11 +4,13 @@ import io.outboard.service.internal.linux.Linux;
 import io.outboard.service.internal.linux.LinuxException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.util.List;
-import java.util.concurrent.locks.LockSupport;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -22,17 +24,21 @@ import java.util.regex.Pattern;
  * finds the other, and gives up; if each finds the other, both do.
  *
  * <p>Other users' processes can have names of the device, too, but can't pretend to be this user's: the lender only
- * warns. A name that takes no connections, as of a stopped lender to which too many have connected, counts as this
- * user's. Lenders in other network namespaces aren't seen. Confined to one thread.
+ * warns, however many there are. Where too many connections wait at a name already, as at a stopped lender's, the files
+ * of this user's processes tell whether it is one of theirs. Lenders in other network namespaces aren't seen. Confined
+ * to one thread.
  */
 final class DeviceLock {
 
     private static final Path NAMES = Path.of("/proc/net/unix");
 
-    /** How long a name may take no connections; a lender that runs accepts those that wait within milliseconds. */
-    private static final long PATIENCE_NANOS = 1_000_000_000;
+    private static final Path PROCESSES = Path.of("/proc");
 
-    private static final long PAUSE_NANOS = 5_000_000;
+    /** The flags, type and state of a socket that isn't connected; the connections of one that listens have its name. */
+    private static final String UNCONNECTED = " [0-9A-F]{8} [0-9A-F]{4} 01";
+
+    /** The number of a socket whose name is in lines of different numbers: a name may look like a line itself. */
+    static final String UNKNOWN = "";
 
     /** The most connections that are accepted at once, so that whoever connects without end keeps nobody waiting. */
     private static final int MOST_AT_ONCE = 256;
@@ -54,7 +60,7 @@ final class DeviceLock {
     /**
      * Takes the lock of a device for a user.
      *
-     * @throws IOException if another lender of the user has it, or perhaps has it
+     * @throws IOException if another lender of the user has it
      */
     static DeviceLock take(final Linux linux, final String device, final int user) throws IOException {
         final String name = prefixOf(device) + Long.toHexString(new SecureRandom().nextLong());
@@ -64,11 +70,10 @@ final class DeviceLock {
             linux.bindName(socket, name);
             linux.listen(socket);
             // Whoever isn't among these names yet will find this one.
-            final List<String> others = namesOf(device).stream()
-                    .filter(other -> !other.equals(name))
-                    .toList();
-            for (final String other : others) {
-                if (holderOf(linux, device, other) == user) {
+            final Map<String, String> others = namesOf(device);
+            others.remove(name);
+            for (final Map.Entry<String, String> other : others.entrySet()) {
+                if (isOf(user, linux, other.getKey(), other.getValue())) {
                     throw new IOException(
                             "device=" + device + " must be free, but another lender of this user lends it");
                 }
@@ -87,41 +92,61 @@ final class DeviceLock {
         return "outboard-lender/" + device + "/";
     }
 
-    /** Returns the names of all locks of a device, whosever they are. */
-    static List<String> namesOf(final String device) throws IOException {
-        final Pattern name = Pattern.compile("@(" + Pattern.quote(prefixOf(device)) + "[0-9a-f]{1,16})$");
+    /** Returns the names of all locks of a device, whosever they are, and the number of each one's socket. */
+    static Map<String, String> namesOf(final String device) throws IOException {
+        final Pattern line =
+                Pattern.compile(UNCONNECTED + " ([0-9]+) @(" + Pattern.quote(prefixOf(device)) + "[0-9a-f]{1,16})$");
+        final Map<String, String> names = new TreeMap<>();
         // Other programs' names are any bytes.
-        return new String(Files.readAllBytes(NAMES), StandardCharsets.UTF_8)
+        new String(Files.readAllBytes(NAMES), StandardCharsets.UTF_8)
                 .lines()
-                .map(name::matcher)
+                .map(line::matcher)
                 .filter(Matcher::find)
-                .map(found -> found.group(1))
-                .distinct()
-                .toList();
+                .forEach(found ->
+                        names.merge(found.group(2), found.group(1), (one, other) -> one.equals(other) ? one : UNKNOWN));
+        return names;
     }
 
-    /** Returns the user whose process listens at a name, or {@link Linux#NONE} if nobody does. */
-    private static int holderOf(final Linux linux, final String device, final String name) throws IOException {
-        final long end = System.nanoTime() + PATIENCE_NANOS;
-        while (true) {
-            final int socket = linux.socket(false);
-            try {
-                linux.connectName(socket, name);
-                return linux.peer(socket).uid();
-            } catch (final LinuxException e) {
-                if (e.number() == LinuxException.ECONNREFUSED) {
-                    return Linux.NONE;
+    /** Tells whether a user's process listens at a name. */
+    private static boolean isOf(final int user, final Linux linux, final String name, final String number)
+            throws IOException {
+        final int socket = linux.socket(false);
+        try {
+            linux.connectName(socket, name);
+            return linux.peer(socket).uid() == user;
+        } catch (final LinuxException e) {
+            return e.number() == LinuxException.EAGAIN && isOpenIn(user, "socket:[" + number + "]");
+        } finally {
+            linux.close(socket);
+        }
+    }
+
+    /** Tells whether a process of a user has a file open; others' processes don't show theirs. */
+    private static boolean isOpenIn(final int user, final String file) throws IOException {
+        try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROCESSES, "[0-9]*")) {
+            for (final Path process : processes) {
+                if (isOpen(user, process, file)) {
+                    return true;
                 }
-                if (e.number() != LinuxException.EAGAIN || System.nanoTime() - end >= 0) {
-                    throw new IOException(
-                            "device=" + device + " must be free, but perhaps another lender of this user lends it: "
-                                    + e.getMessage(),
-                            e);
-                }
-            } finally {
-                linux.close(socket);
             }
-            LockSupport.parkNanos(PAUSE_NANOS);
+            return false;
+        }
+    }
+
+    private static boolean isOpen(final int user, final Path process, final String file) {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(process.resolve("fd"))) {
+            if (!Integer.valueOf(user).equals(Files.getAttribute(process, "unix:uid"))) {
+                return false;
+            }
+            for (final Path each : files) {
+                if (Files.readSymbolicLink(each).toString().equals(file)) {
+                    return true;
+                }
+            }
+            return false;
+        } catch (final IOException | DirectoryIteratorException e) {
+            // It is another user's, or ends.
+            return false;
         }
     }
 
