@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +23,7 @@ final class LenderLoop implements Runnable {
     static final long HELLO_NANOS = 5_000_000_000L;
 
     /** The number of descriptors that the loop waits for, other than those of connections. */
-    private static final int OTHERS = 3;
+    private static final int OTHERS = 2;
 
     /** The number of messages taken of one client before others are served. */
     private static final int MESSAGES_AT_ONCE = 64;
@@ -196,7 +195,6 @@ final class LenderLoop implements Runnable {
         descriptors[0] = event;
         // Linux ignores negative descriptors.
         descriptors[1] = now < restsUntilNanos ? Linux.NONE : file.descriptor;
-        descriptors[2] = now < restsUntilNanos || lock == null ? Linux.NONE : lock.socket;
         for (int i = 0; i < all.size(); i++) {
             final Peer peer = all.get(i);
             descriptors[OTHERS + i] = peer.socket;
@@ -216,9 +214,6 @@ final class LenderLoop implements Runnable {
         }
         if (events[1] != 0) {
             accept();
-        }
-        if (events[2] != 0) {
-            acceptOfLock();
         }
         // Whoever is sent something may turn out to be gone. Then others may be served.
         do {
@@ -325,14 +320,6 @@ final class LenderLoop implements Runnable {
             if (!e.isOutOfDescriptors() || !turnAway()) {
                 restsUntilNanos = requests.now() + REST_NANOS;
             }
-        }
-    }
-
-    private void acceptOfLock() {
-        try {
-            Objects.requireNonNull(lock).accept();
-        } catch (final LinuxException e) {
-            restsUntilNanos = requests.now() + REST_NANOS;
         }
     }
 

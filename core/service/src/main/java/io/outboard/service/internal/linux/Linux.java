@@ -55,9 +55,6 @@ public interface Linux {
 
     void connect(int socket, Path path) throws LinuxException;
 
-    /** Connects to an abstract name. */
-    void connectName(int socket, String name) throws LinuxException;
-
     Peer peer(int socket) throws LinuxException;
 
     /**
@@ -102,6 +99,9 @@ public interface Linux {
 
     /** Resets the effect of {@link #signal}. */
     void clear(int event);
+
+    /** Makes an empty file that exists in memory only; {@code /proc} shows its name to processes of the user. */
+    int emptyFile(String name) throws LinuxException;
 
     /** Makes a file that exists in memory only, and allocates its memory. */
     int memory(long bytes) throws LinuxException;

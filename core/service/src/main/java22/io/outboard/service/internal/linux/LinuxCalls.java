@@ -164,12 +164,6 @@ public final class LinuxCalls implements Linux {
                 (int) BIND.invokeExact(state, socket, nameAddress(name, arena), nameBytes(name)));
     }
 
-    @Override
-    public void connectName(final int socket, final String name) throws LinuxException {
-        ForeignCall.call("connect @" + name, (arena, state) ->
-                (int) CONNECT.invokeExact(state, socket, nameAddress(name, arena), nameBytes(name)));
-    }
-
     /** An abstract name begins with a byte 0, and has no end but that of the address. */
     private static MemorySegment nameAddress(final String name, final Arena arena) {
         final MemorySegment address = arena.allocate(SOCKADDR_BYTES, Long.BYTES);
@@ -356,9 +350,14 @@ public final class LinuxCalls implements Linux {
     }
 
     @Override
+    public int emptyFile(final String name) throws LinuxException {
+        return (int) ForeignCall.call("memfd_create", (arena, state) ->
+                (int) MEMFD_CREATE.invokeExact(state, arena.allocateFrom(name), MFD_CLOEXEC));
+    }
+
+    @Override
     public int memory(final long bytes) throws LinuxException {
-        final int file = (int) ForeignCall.call("memfd_create", (arena, state) ->
-                (int) MEMFD_CREATE.invokeExact(state, arena.allocateFrom("outboard-lease"), MFD_CLOEXEC));
+        final int file = emptyFile("outboard-lease");
         boolean done = false;
         try {
             // This call also sets the file's length.
