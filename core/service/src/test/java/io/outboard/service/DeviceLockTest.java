@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
@@ -32,6 +33,7 @@ class DeviceLockTest {
     private static final int OTHER_USER = 4711;
     private static final int ROUNDS = 100;
     private static final long HELD_NANOS = 20_000;
+    private static final long MOST_REST_NANOS = 10_000_000;
 
     private static final String REFUSED = "must be free, but another lender of this user lends it";
 
@@ -114,6 +116,8 @@ class DeviceLockTest {
                     taken.decrementAndGet();
                     lock.close();
                 }
+                // Two that look at the same time are both refused.
+                LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MOST_REST_NANOS));
             }
         };
 
