@@ -52,7 +52,13 @@ if [ "${1-}" != test ]; then
     [ -t 2 ] && terminal=true
     columns=
     [ -t 1 ] && columns=$(stty size <&1 2>/dev/null | cut -d ' ' -f 2) || columns=
-    exec_java "-Doutboard.terminal=$terminal" "-Doutboard.columns=$columns" -cp "$here/lib/*" io.outboard.bench.cli.Main "$@"
+    # As in ./outboard: a strategy's time is that of compiled code.
+    compiler=
+    case "${1-}" in
+        advise | malloc-large | replay) compiler=-Xbatch ;;
+    esac
+    # shellcheck disable=SC2086 # nothing, or a word
+    exec_java $compiler "-Doutboard.terminal=$terminal" "-Doutboard.columns=$columns" -cp "$here/lib/*" io.outboard.bench.cli.Main "$@"
 fi
 shift
 

@@ -146,6 +146,18 @@ class LauncherTest {
         assertEquals(1, builds());
     }
 
+    /** Otherwise a busy machine's compiler is late, and code that isn't compiled yet is measured. */
+    @Test
+    void shouldLetTheCompilerComeFirstWhereStrategiesAreMeasured() throws Exception {
+        run();
+        executable(folder.resolve("jdk/bin/java"), "#!/bin/sh\necho \"$1\"\n");
+
+        for (final String measuring : List.of("advise", "malloc-large", "replay")) {
+            assertEquals("-Xbatch\n", start(measuring, "x").end().out());
+        }
+        assertEquals("--enable-native-access=ALL-UNNAMED\n", run().out());
+    }
+
     @Tag("thorough")
     @ParameterizedTest
     @ValueSource(booleans = {true, false})

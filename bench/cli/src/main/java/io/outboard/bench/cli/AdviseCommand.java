@@ -4,8 +4,8 @@ import io.outboard.bench.cli.common.OptionValue;
 import io.outboard.bench.cli.common.OutputOptions;
 import io.outboard.bench.cli.common.StrategyNames;
 import io.outboard.bench.cli.measurement.Advice;
+import io.outboard.bench.cli.measurement.AdviceRun;
 import io.outboard.bench.cli.measurement.MeasureOptions;
-import io.outboard.bench.cli.measurement.MeasurementRun;
 import io.outboard.bench.cli.trace.Trace;
 import io.outboard.bench.cli.trace.TraceReader;
 import java.io.PrintWriter;
@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
         name = "advise",
         mixinStandardHelpOptions = true,
         description =
-                "Measures every strategy on a recording of your program, in the smallest region in which each serves it, with the"
+                "Replays a recording of your program on every strategy, measures those in whose memory it fits, with the"
                         + " driver's allocators where there is a GPU, and says whether it fits, which strategy to take, and why.",
         footer = "Exit code 1 if it fits with none.")
 final class AdviseCommand implements Callable<Integer> {
@@ -73,15 +73,13 @@ final class AdviseCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         final Long memoryBytes = memory == null ? null : (Long) OptionValue.bytes("--memory", memory);
-        final MeasureOptions options = new MeasureOptions(List.of(strategies.split(",")), device, output);
+        final MeasureOptions options = new MeasureOptions(List.of(strategies.split(",")), device, null, output);
         options.check();
         final Trace trace = TraceReader.read(file, null, pool);
         final PrintWriter out = spec.commandLine().getOut();
-        final MeasurementRun comparison =
-                new MeasurementRun(trace, options, out, spec.commandLine().getErr());
-        comparison.measureForAdvice();
-        comparison.run();
-        final Advice advice = new Advice(trace, comparison.measurements(), memoryBytes);
+        final Advice advice = new AdviceRun(
+                        trace, options, memoryBytes, out, spec.commandLine().getErr())
+                .run();
         if (output.json()) {
             out.println(advice.json());
         } else {

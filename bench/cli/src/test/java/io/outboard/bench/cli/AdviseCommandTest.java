@@ -59,15 +59,17 @@ class AdviseCommandTest {
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         final List<String> lines = outcome.out().lines().toList();
-        final List<String> advice = lines.subList(lines.size() - 5, lines.size());
+        final List<String> advice = lines.subList(lines.size() - 6, lines.size());
         assertTrue(advice.get(0).startsWith("fits in 1GiB with: "), advice.get(0));
         for (final String strategy : FEW.split(",", -1)) {
             assertTrue(advice.get(0).contains(strategy + " ("), advice.get(0));
         }
         assertTrue(advice.get(1).matches("take [a-z-]+: .* ns per operation, and \\d+\\.\\d % more .*"), advice.get(1));
-        assertTrue(advice.get(2).startsWith("the driver wasn't asked, without a GPU; "), advice.get(2));
-        assertTrue(advice.get(3).contains("./outboard plan"), advice.get(3));
-        assertTrue(advice.get(4).startsWith("to take it: "), advice.get(4));
+        assertTrue(
+                advice.get(2).matches("runner-up: [a-z-]+, .*, with \\d+\\.\\d % (more|less) memory"), advice.get(2));
+        assertTrue(advice.get(3).startsWith("the driver wasn't asked, without a GPU; "), advice.get(3));
+        assertTrue(advice.get(4).contains("./outboard plan"), advice.get(4));
+        assertTrue(advice.get(5).startsWith("to take it: "), advice.get(5));
     }
 
     /** A program also needs the memory of requests that failed. */
@@ -106,7 +108,7 @@ class AdviseCommandTest {
     }
 
     @Test
-    void shouldPrintJsonAndAPage() {
+    void shouldPrintJsonAndAPage() throws IOException {
         final Path out = folder.resolve("results");
         final CommandRun outcome = CommandRun.of(
                 "advise",
@@ -127,9 +129,52 @@ class AdviseCommandTest {
         assertTrue(
                 last.matches(
                         "\\{\"trace\": ?\"program.rec\", ?\"memoryBytes\": ?null, ?\"advice\": ?\"[a-z-]+\", ?\"regionBytes\": ?\\d+,"
-                                + " ?\"failedRequests\": ?0, ?\"largestFailedBytes\": ?0}"),
+                                + " ?\"runnerUp\": ?(null|\"[a-z-]+\"), ?\"failedRequests\": ?0, ?\"largestFailedBytes\": ?0,"
+                                + " ?\"says\": ?\\{.*}}"),
                 last);
-        assertTrue(Files.exists(out.resolve("report.html")));
+        final String page = Files.readString(out.resolve("report.html"));
+        final String top = page.substring(page.indexOf("<h1>"), page.indexOf("</h1>"));
+        assertTrue(top.contains("Needs least, or at most a fiftieth more: ") && top.contains("Take "), top);
+        final String first = page.substring(page.indexOf("<main>"), page.indexOf("</section>"));
+        assertTrue(first.contains(">Advice</h2>") && first.contains("<li>Runner-up: "), first);
+        assertTrue(page.indexOf("Time per operation. ") < page.indexOf("<main>"), "bars of what the sentence says");
+    }
+
+    /** The page that says why a program doesn't fit has nothing else to show. */
+    @Test
+    void shouldMakeAPageThatSaysThatItDoesNotFit() throws IOException {
+        final Path out = folder.resolve("results");
+        final CommandRun outcome = CommandRun.of(
+                "advise",
+                recording.toString(),
+                "--memory",
+                "1MiB",
+                "--device",
+                "none",
+                "--strategy",
+                FEW,
+                "--out",
+                out.toString());
+
+        assertEquals(1, outcome.exitCode(), outcome.err());
+        final String page = Files.readString(out.resolve("report.html"));
+        final String top = page.substring(page.indexOf("<h1>"), page.indexOf("</h1>"));
+        assertTrue(top.contains("Doesn&#39;t fit in 1MiB with any; least is needed by "), top);
+    }
+
+    /** {@code report} makes the same page from the folder, wherever it was copied to. */
+    @Test
+    void shouldKeepTheAdviceInTheFolder() throws IOException {
+        final Path out = folder.resolve("results");
+        final String[] arguments = {
+            "advise", recording.toString(), "--device", "none", "--strategy", "tlsf", "--out", out.toString()
+        };
+        assertEquals(0, CommandRun.of(arguments).exitCode());
+        final String page = Files.readString(out.resolve("report.html"));
+
+        assertEquals(0, CommandRun.of("report", out.toString()).exitCode());
+
+        assertEquals(page, Files.readString(out.resolve("report.html")));
     }
 
     @Test

@@ -20,14 +20,33 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This bench lies on the inner side of {@link StrategyBench}, in the classes that a strategy has for itself, and makes
- * a new strategy for each call. Thread-safety: confined to one thread.
+ * This bench lies on the inner side of {@link StrategyBench}, in the classes that a strategy has for itself.
+ * Thread-safety: confined to one thread.
  */
 public final class IsolatedBench implements StrategyBench {
 
     private final StrategyProvider provider;
     private final StrategyOptions options;
     private final Trace trace;
+    private @Nullable Run run;
+
+    /**
+     * A run is what {@link #place} has begun.
+     *
+     * @param strategy the strategy that is measured
+     * @param name its name in results
+     * @param device number of the GPU, or {@code none}
+     * @param latencies whether latencies are wanted
+     * @param memory the first pass
+     * @param times the other passes
+     */
+    private record Run(
+            Strategy strategy,
+            String name,
+            String device,
+            boolean latencies,
+            StrategyMemory memory,
+            TargetMeasurement times) {}
 
     /**
      * Finds the strategy.
@@ -59,10 +78,11 @@ public final class IsolatedBench implements StrategyBench {
     }
 
     @Override
-    public Measurement measure(
+    public Placed place(
             final long regionAddress,
             final long regionBytes,
             final boolean byHandle,
+            final boolean latencies,
             final String device,
             final @Nullable LongSupplier deviceUsedBytes,
             final Progress progress) {
@@ -76,15 +96,36 @@ public final class IsolatedBench implements StrategyBench {
             target = StrategyTarget.over(strategy, trace.slots());
             name = provider.name();
         }
-        final StrategyMemory memory = new StrategyMemory(strategy, target, trace);
+        final StrategyMemory memory = new StrategyMemory(strategy, target, trace, latencies);
         memory.run(deviceUsedBytes, progress);
-        final TargetMeasurement.Times times = new TargetMeasurement(target, trace, progress).run();
+        run = new Run(strategy, name, device, latencies, memory, new TargetMeasurement(target, trace, progress));
+        return new Placed(memory.failures(), memory.peakExtentBytes());
+    }
+
+    @Override
+    public void warmUp() {
+        run().times().warmUp();
+    }
+
+    @Override
+    public double turn() {
+        return run().times().turn();
+    }
+
+    @Override
+    public Measurement finish() {
+        final Run finished = run();
+        final TargetMeasurement.Times times = finished.times().finish(finished.latencies());
+        final StrategyMemory memory = finished.memory();
         return new Measurement(
                 trace,
-                name,
-                device,
+                finished.name(),
+                finished.device(),
                 "IMMEDIATE",
-                times.nsPerOp(),
+                // A strategy waits for nobody, so what isn't CPU time is other programs'.
+                times.cpuNsPerOp(),
+                times.cpuTurnsNs(),
+                times.waited(),
                 times.cpuNsPerOp(),
                 times.allocate(),
                 times.free(),
@@ -94,12 +135,19 @@ public final class IsolatedBench implements StrategyBench {
                 null,
                 memory.externalFragmentation(),
                 memory.internalFragmentation(),
-                strategy.hostBytes(),
+                finished.strategy().hostBytes(),
                 Double.NaN,
                 memory.failures(),
-                regionBytes,
+                finished.strategy().region().sizeBytes(),
                 memory.samples(),
                 memory.operations());
+    }
+
+    private Run run() {
+        if (run == null) {
+            throw new IllegalStateException("place must come first");
+        }
+        return run;
     }
 
     @Override

@@ -21,12 +21,15 @@ public abstract class MemoryPass {
     private final Trace trace;
     private final List<MemorySample> samples = new ArrayList<>();
     private final OperationTimes times;
+    private final boolean timesCalls;
     private long failures;
 
-    public MemoryPass(final Target target, final Trace trace) {
+    /** Makes a pass; {@code timesCalls} tells whether it times each call. */
+    public MemoryPass(final Target target, final Trace trace, final boolean timesCalls) {
         this.target = target;
         this.trace = trace;
-        times = new OperationTimes(Latencies.measureClock(), trace.operationCount());
+        this.timesCalls = timesCalls;
+        times = new OperationTimes(timesCalls ? Latencies.measureClock() : 0, trace.operationCount());
     }
 
     /**
@@ -43,9 +46,11 @@ public abstract class MemoryPass {
             final int slot = Trace.slot(operations[i]);
             final long bytes = Trace.bytes(operations[i]);
             if (!Trace.isFree(operations[i])) {
-                final long before = System.nanoTime();
+                final long before = timesCalls ? System.nanoTime() : 0;
                 final boolean served = target.allocate(slot, bytes);
-                times.record(i, System.nanoTime() - before);
+                if (timesCalls) {
+                    times.record(i, System.nanoTime() - before);
+                }
                 if (served) {
                     liveBytes += bytes;
                     allocated(slot, bytes);
@@ -53,9 +58,11 @@ public abstract class MemoryPass {
                     failures++;
                 }
             } else if (target.wasServed(slot)) {
-                final long before = System.nanoTime();
+                final long before = timesCalls ? System.nanoTime() : 0;
                 target.free(slot);
-                times.record(i, System.nanoTime() - before);
+                if (timesCalls) {
+                    times.record(i, System.nanoTime() - before);
+                }
                 liveBytes -= bytes;
                 freed(slot);
             }
@@ -81,7 +88,7 @@ public abstract class MemoryPass {
                 deviceUsedBytes == null ? null : deviceUsedBytes.getAsLong()));
     }
 
-    /** Tells how long operations took, by operation number. */
+    /** Tells how long operations took, by operation number; nothing if calls weren't timed. */
     public final OperationTimes operations() {
         return times;
     }

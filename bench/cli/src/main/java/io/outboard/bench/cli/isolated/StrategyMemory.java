@@ -15,8 +15,8 @@ final class StrategyMemory extends MemoryPass {
     private double externalFragmentation = Double.NaN;
     private double internalFragmentation = Double.NaN;
 
-    StrategyMemory(final Strategy strategy, final BlockTarget target, final Trace trace) {
-        super(target, trace);
+    StrategyMemory(final Strategy strategy, final BlockTarget target, final Trace trace, final boolean latencies) {
+        super(target, trace, latencies);
         this.strategy = strategy;
         this.target = target;
         this.requested = new long[trace.slots()];

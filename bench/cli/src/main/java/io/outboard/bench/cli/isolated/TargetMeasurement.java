@@ -1,16 +1,17 @@
 package io.outboard.bench.cli.isolated;
 
-import com.sun.management.ThreadMXBean;
 import io.outboard.bench.cli.common.Latencies;
 import io.outboard.bench.cli.common.Progress;
 import io.outboard.bench.cli.measurement.Passes;
 import io.outboard.bench.cli.trace.Trace;
-import java.lang.management.ManagementFactory;
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 
 /**
- * The measurement measures how long a trace's operations take on a target, in several passes over the same instance.
- * Times are the results of the passes.
+ * The measurement measures how long a trace's operations take on a target, in several passes over the same instance:
+ * after a warm-up some turns, and at last a pass with clocks. A turn is some passes in a row, of which the fastest
+ * counts, since whatever else a machine does can only make a pass slower. Between turns other targets may have theirs.
  */
 public final class TargetMeasurement {
 
@@ -18,79 +19,131 @@ public final class TargetMeasurement {
     private final Trace trace;
     private final int[] slotsLeft;
     private final Progress progress;
+    private final ThreadClock clock;
+    private final List<Double> turnsNs = new ArrayList<>();
+    private final List<Double> cpuTurnsNs = new ArrayList<>();
+    private long wallNs;
+    private long cpuNs;
+    private long garbage;
+    private long operations;
 
     public TargetMeasurement(final Target target, final Trace trace, final Progress progress) {
+        this(target, trace, progress, ThreadClock.OF_JVM);
+    }
+
+    TargetMeasurement(final Target target, final Trace trace, final Progress progress, final ThreadClock clock) {
         this.target = target;
         this.trace = trace;
         this.slotsLeft = Replay.slotsLeft(trace);
         this.progress = progress;
+        this.clock = clock;
     }
 
     /**
-     * The results of the passes.
+     * The results of all passes.
      *
-     * @param nsPerOp nanoseconds an operation, without clocks in between
-     * @param cpuNsPerOp nanoseconds of CPU time an operation
+     * @param turnsNs nanoseconds an operation, of each turn
+     * @param cpuTurnsNs nanoseconds of CPU time an operation, of each turn
+     * @param waited the share of the time in which the thread wasn't on a processor
      * @param gcBytesPerOp garbage an operation, in bytes
      * @param allocate latencies of allocations
      * @param free latencies of frees
      */
-    public record Times(double nsPerOp, double cpuNsPerOp, double gcBytesPerOp, Latencies allocate, Latencies free) {}
+    public record Times(
+            List<Double> turnsNs,
+            List<Double> cpuTurnsNs,
+            double waited,
+            double gcBytesPerOp,
+            Latencies allocate,
+            Latencies free) {
+
+        /** Returns nanoseconds an operation, of the fastest pass. */
+        public double nsPerOp() {
+            return Collections.min(turnsNs);
+        }
+
+        /** Returns nanoseconds of CPU time an operation, of the fastest pass. */
+        public double cpuNsPerOp() {
+            return Collections.min(cpuTurnsNs);
+        }
+    }
 
     /** Runs all passes except the first, the memory pass. */
     public Times run() {
+        warmUp();
+        for (int turn = 0; turn < Passes.TURNS; turn++) {
+            turn();
+        }
+        return finish(true);
+    }
+
+    /** Replays the trace until the JIT compiler is done. */
+    public void warmUp() {
         progress.pass("pass 2 of 5: warm-up");
-        final long warmReplays = Passes.warmReplays(trace);
-        for (long replay = 0; replay < warmReplays; replay++) {
+        for (long replay = Passes.warmReplays(trace); replay > 0; replay--) {
             Replay.all(target, trace.operations());
             Replay.drain(target, slotsLeft);
             progress.step(trace.operationCount());
         }
-        final double[] nsPerOp = new double[Passes.SPEED];
-        final double[] cpuNsPerOp = new double[Passes.SPEED];
-        final double gcBytesPerOp = measureSpeed(nsPerOp, cpuNsPerOp);
-
-        final long clockNs = Latencies.measureClock();
-        final Latencies allocate = new Latencies(clockNs);
-        final Latencies free = new Latencies(clockNs);
-        final Latencies thrownAway = new Latencies(clockNs);
-        progress.pass("pass 4 of 5: warm-up with clocks");
-        for (long replay = 0; replay < warmReplays; replay++) {
-            replayTimed(thrownAway, thrownAway);
-        }
-        progress.pass("pass 5 of 5: latencies");
-        replayTimed(allocate, free);
-        return new Times(nsPerOp[Passes.SPEED / 2], cpuNsPerOp[Passes.SPEED / 2], gcBytesPerOp, allocate, free);
     }
 
-    /** Fills the arrays with the sorted times of the passes, and returns the garbage an operation. */
-    private double measureSpeed(final double[] nsPerOp, final double[] cpuNsPerOp) {
-        final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        final long allocatedBefore = threads.getCurrentThreadAllocatedBytes();
-        final long allocatedByAsking = threads.getCurrentThreadAllocatedBytes() - allocatedBefore;
+    /** Runs one turn; returns its nanoseconds of CPU time an operation. */
+    public double turn() {
+        progress.pass("pass 3 of 5: speed, turn " + (turnsNs.size() + 1) + " of " + Passes.TURNS);
         final int replays = Passes.speedReplays(trace);
-        long garbage = 0;
-        for (int pass = 0; pass < Passes.SPEED; pass++) {
-            progress.pass("pass 3 of 5: speed, " + (pass + 1) + " of " + Passes.SPEED);
-            long ns = 0;
-            long cpuNs = 0;
+        double least = Double.POSITIVE_INFINITY;
+        double leastCpu = Double.POSITIVE_INFINITY;
+        for (int pass = Passes.passesATurn(trace); pass > 0; pass--) {
+            final long wallBefore = wallNs;
+            final long cpuBefore = cpuNs;
             for (int replay = 0; replay < replays; replay++) {
-                final long cpu = threads.getCurrentThreadCpuTime();
-                final long allocated = threads.getCurrentThreadAllocatedBytes();
-                final long before = System.nanoTime();
-                Replay.all(target, trace.operations());
-                ns += System.nanoTime() - before;
-                garbage += threads.getCurrentThreadAllocatedBytes() - allocated - allocatedByAsking;
-                cpuNs += threads.getCurrentThreadCpuTime() - cpu;
-                Replay.drain(target, slotsLeft);
-                progress.step(trace.operationCount());
+                replay();
             }
-            nsPerOp[pass] = (double) ns / replays / trace.operationCount();
-            cpuNsPerOp[pass] = (double) cpuNs / replays / trace.operationCount();
+            least = Math.min(least, (double) (wallNs - wallBefore) / replays / trace.operationCount());
+            leastCpu = Math.min(leastCpu, (double) (cpuNs - cpuBefore) / replays / trace.operationCount());
         }
-        Arrays.sort(nsPerOp);
-        Arrays.sort(cpuNsPerOp);
-        return (double) garbage / Passes.SPEED / replays / trace.operationCount();
+        turnsNs.add(least);
+        cpuTurnsNs.add(leastCpu);
+        return leastCpu;
+    }
+
+    private void replay() {
+        // The first query may make garbage itself, so it stands outside of the second.
+        final long allocatedBefore = clock.allocatedBytes();
+        final long allocatedByAsking = clock.allocatedBytes() - allocatedBefore;
+        final long cpu = clock.cpuNs();
+        final long allocated = clock.allocatedBytes();
+        final long before = clock.wallNs();
+        Replay.all(target, trace.operations());
+        wallNs += clock.wallNs() - before;
+        garbage += clock.allocatedBytes() - allocated - allocatedByAsking;
+        cpuNs += clock.cpuNs() - cpu;
+        operations += trace.operationCount();
+        Replay.drain(target, slotsLeft);
+        progress.step(trace.operationCount());
+    }
+
+    /** Measures latencies, if they are wanted, and returns the results of all passes; there must have been a turn. */
+    public Times finish(final boolean latencies) {
+        final long clockNs = latencies ? Latencies.measureClock() : 0;
+        final Latencies allocate = new Latencies(clockNs);
+        final Latencies free = new Latencies(clockNs);
+        if (latencies) {
+            final Latencies thrownAway = new Latencies(clockNs);
+            progress.pass("pass 4 of 5: warm-up with clocks");
+            for (long replay = Passes.warmReplays(trace); replay > 0; replay--) {
+                replayTimed(thrownAway, thrownAway);
+            }
+            progress.pass("pass 5 of 5: latencies");
+            replayTimed(allocate, free);
+        }
+        return new Times(
+                List.copyOf(turnsNs),
+                List.copyOf(cpuTurnsNs),
+                Math.max(0, 1 - (double) cpuNs / wallNs),
+                (double) garbage / operations,
+                allocate,
+                free);
     }
 
     private void replayTimed(final Latencies allocate, final Latencies free) {

@@ -79,6 +79,8 @@ public final class DriverMeasurement {
                 device,
                 null,
                 (double) ns / trace.operationCount(),
+                List.of(),
+                Double.NaN,
                 Double.NaN,
                 allocate,
                 free,

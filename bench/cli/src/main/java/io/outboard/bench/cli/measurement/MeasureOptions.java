@@ -16,7 +16,8 @@ import picocli.CommandLine.Option;
 /** These are the options that every measuring command has. They are checked as a whole before anything runs. */
 public final class MeasureOptions {
 
-    private static final String SMALLEST = "smallest";
+    /** The value of {@code --region} that stands for the smallest region that serves the whole trace. */
+    public static final String SMALLEST = "smallest";
 
     @Option(
             names = "--strategy",
@@ -54,14 +55,15 @@ public final class MeasureOptions {
     /** Makes options for picocli to fill with the user's values. */
     public MeasureOptions() {}
 
-    /**
-     * Makes the options for advice: each strategy is measured in the smallest region in which the strategy serves the
-     * whole trace.
-     */
-    public MeasureOptions(final List<String> strategies, final String device, final OutputOptions output) {
+    /** Makes options with the values that a user would give. */
+    public MeasureOptions(
+            final List<String> strategies,
+            final String device,
+            final @Nullable String region,
+            final OutputOptions output) {
         this.strategies = strategies;
         this.device = device;
-        this.region = SMALLEST;
+        this.region = region;
         this.output = output;
     }
 

@@ -16,8 +16,11 @@ import org.jspecify.annotations.Nullable;
  * @param strategy name of the strategy, or the driver's function
  * @param device number of the GPU, or {@code none}
  * @param reusePolicy when freed memory may be handed out again; {@code IMMEDIATE} for a strategy without a pool
- * @param nsPerOp nanoseconds an operation, allocations and frees together, without clocks in between
- * @param cpuNsPerOp nanoseconds of CPU time an operation
+ * @param nsPerOp nanoseconds an operation, allocations and frees together, without clocks in between, of the fastest
+ *     pass: CPU time for a strategy without a pool, since it waits for nobody
+ * @param turnsNs the same of each turn; empty where there was only one pass
+ * @param busy the share of the time in which other programs had the processor
+ * @param cpuNsPerOp nanoseconds of CPU time an operation, of the fastest pass
  * @param allocate latencies of allocations
  * @param free latencies of frees
  * @param gcBytesPerOp garbage an operation, in bytes
@@ -39,6 +42,8 @@ public record Measurement(
         String device,
         @Nullable String reusePolicy,
         double nsPerOp,
+        List<Double> turnsNs,
+        double busy,
         double cpuNsPerOp,
         Latencies allocate,
         Latencies free,
@@ -63,6 +68,8 @@ public record Measurement(
                 device,
                 reusePolicy,
                 nsPerOp,
+                turnsNs,
+                busy,
                 cpuNsPerOp,
                 allocate,
                 free,
@@ -87,6 +94,16 @@ public record Measurement(
         return shared ? strategy + ", " + reusePolicy : strategy;
     }
 
+    /** Returns the turns, as {@link io.outboard.bench.cli.common.Fastest} compares them. */
+    public List<Double> turnsOrMean() {
+        return turnsNs.isEmpty() ? List.of(nsPerOp) : turnsNs;
+    }
+
+    /** Tells whether operations were timed by themselves, too. */
+    public boolean hasLatencies() {
+        return allocate.histogram().getTotalCount() > 0;
+    }
+
     /** Returns the number of allocations in the trace, served or not. */
     public long allocations() {
         return Arrays.stream(trace.operations())
@@ -108,6 +125,10 @@ public record Measurement(
     public JsonLine json(final @Nullable String gpu) {
         final boolean served = servedAny();
         final Latencies none = new Latencies(0);
+        final JsonLine turns = new JsonLine();
+        for (int turn = 0; served && turn < turnsNs.size(); turn++) {
+            turns.put(String.valueOf(turn + 1), turnsNs.get(turn), 2);
+        }
         return new JsonLine()
                 .put("trace", trace.name())
                 .put("strategy", strategy)
@@ -115,6 +136,8 @@ public record Measurement(
                 .put("reusePolicy", reusePolicy)
                 .put("ops", (long) trace.operationCount())
                 .put("nsPerOp", served ? nsPerOp : Double.NaN, 2)
+                .put("turnsNs", turns)
+                .put("busy", busy, 3)
                 .put("allocate", (served ? allocate : none).json())
                 .put("free", (served ? free : none).json())
                 .put("cpuNsPerOp", served ? cpuNsPerOp : Double.NaN, 2)

@@ -14,9 +14,6 @@ import io.outboard.cuda.CudaMemorySource;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MeasurementRun {
 
-    private static final String NO_DEVICE = "none";
+    static final String NO_DEVICE = "none";
 
     /** The share of a device's free memory that a region takes at most by default. */
     private static final double DEVICE_SHARE = 0.9;
@@ -38,9 +35,6 @@ public final class MeasurementRun {
     private final PrintWriter err;
     private @Nullable Path placements;
     private boolean byHandle;
-    private final List<RuntimeException> problems = new ArrayList<>();
-    private List<Measurement> measurements = List.of();
-    private boolean isForAdvice;
 
     public MeasurementRun(
             final Trace trace, final MeasureOptions options, final PrintWriter out, final PrintWriter err) {
@@ -77,17 +71,10 @@ public final class MeasurementRun {
         byHandle = true;
     }
 
-    /**
-     * Makes strategies divide addresses that nothing backs even if there is a GPU. A strategy that can't be measured is
-     * then reported, but doesn't fail the run.
-     */
-    public void measureForAdvice() {
-        isForAdvice = true;
-    }
-
     /** Measures and prints; returns the exit code. */
     public int run() throws IOException {
         final Results results;
+        final Contest contest;
         try (DeviceProbe probe = options.openDevice()) {
             final @Nullable CudaMemorySource source = probe.source().orElse(null);
             final @Nullable CudaDevice gpu = source == null ? null : source.device();
@@ -97,68 +84,24 @@ public final class MeasurementRun {
             try (Progress progress = new Progress(
                     Passes.operations(trace) * strategies + baselines.steps(),
                     options.smallestRegion() ? strategies : 0)) {
+                contest = new Contest(trace, progress);
                 for (final String strategy : options.strategies()) {
-                    progress.stage(strategy);
-                    measure(strategy, isForAdvice ? null : source, progress, results);
+                    contest.enter(strategy, () -> place(strategy, source, progress));
                 }
+                contest.takeTurns(false);
+                contest.finish(results::add);
                 baselines.measure(progress, results::add);
             }
         }
-        measurements = results.measurements();
-        if (results.isEmpty()) {
-            throw failure();
+        final int exitCode = results.isEmpty() ? 0 : results.finish();
+        if (!contest.problems().isEmpty()) {
+            throw options.strategies().size() == 1 ? contest.problems().get(0) : contest.failure();
         }
-        final int exitCode = results.finish();
-        if (!problems.isEmpty() && !isForAdvice) {
-            throw failure();
-        }
-        problems.forEach(problem -> err.println("not measured: " + problem.getMessage()));
         return exitCode;
     }
 
-    /** Returns the measurements of {@link #run}. */
-    public List<Measurement> measurements() {
-        return measurements;
-    }
-
-    /**
-     * Makes the exception that ends the run: the failure itself if one strategy was requested, otherwise one line with
-     * the failures of all strategies.
-     */
-    private RuntimeException failure() {
-        final RuntimeException first = problems.get(0);
-        if (options.strategies().size() == 1) {
-            return first;
-        }
-        final String all =
-                "not measured: " + problems.stream().map(Throwable::getMessage).collect(Collectors.joining("; "));
-        final RuntimeException failure = problems.stream().allMatch(WrongUseException.class::isInstance)
-                ? new WrongUseException(all)
-                : new IllegalStateException(all, first);
-        problems.stream().skip(1).forEach(failure::addSuppressed);
-        return failure;
-    }
-
-    /** Measures a strategy. A failure is kept for later, because the other strategies still have results. */
-    private void measure(
-            final String strategy,
-            final @Nullable CudaMemorySource source,
-            final Progress progress,
-            final Results results)
-            throws IOException {
-        try {
-            results.add(measure(strategy, source, progress));
-        } catch (final WrongUseException e) {
-            problems.add(e);
-        } catch (final RuntimeException | OutOfMemoryError e) {
-            // The exception's class may be known only to the strategy's own class loader, so only its message is passed
-            // on.
-            final String message = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
-            problems.add(new IllegalStateException(strategy + " on " + trace.name() + ": " + message, e));
-        }
-    }
-
-    private Measurement measure(final String strategy, final @Nullable CudaMemorySource source, final Progress progress)
+    private Contest.Entrant place(
+            final String strategy, final @Nullable CudaMemorySource source, final Progress progress)
             throws IOException {
         // The search runs in classes of its own, so that the JIT compiles the measured classes as if no search had run.
         final StrategyBench scout = opener.open(strategy, trace, maxBlocks);
@@ -168,13 +111,13 @@ public final class MeasurementRun {
                 smallest == null ? options.regionBytes().orElse(trace.regionBytes()) : smallest.regionBytes();
         final @Nullable Long served = smallest == null || !smallest.serves() ? null : (Long) smallest.regionBytes();
         if (source == null) {
-            return measure(strategy, VirtualMemorySource.region(wanted), null, progress)
-                    .with(served, hostBytesPerBlock);
+            return place(strategy, VirtualMemorySource.region(wanted), null, progress, served, hostBytesPerBlock);
         }
         final Region region = takeRegion(source, wanted, smallest != null);
         try {
-            return measure(strategy, region, source, progress).with(served, hostBytesPerBlock);
+            return place(strategy, region, source, progress, served, hostBytesPerBlock);
         } finally {
+            // The turns need addresses only.
             source.giveBack(region);
         }
     }
@@ -188,11 +131,13 @@ public final class MeasurementRun {
         }
     }
 
-    private Measurement measure(
+    private Contest.Entrant place(
             final String strategy,
             final Region region,
             final @Nullable CudaMemorySource source,
-            final Progress progress)
+            final Progress progress,
+            final @Nullable Long served,
+            final double hostBytesPerBlock)
             throws IOException {
         if (placements != null) {
             AtomicFile.write(
@@ -200,16 +145,16 @@ public final class MeasurementRun {
                     file -> opener.open(strategy, trace, maxBlocks)
                             .writePlacements(region.address(), region.sizeBytes(), file));
         }
-        return opener.open(strategy, trace, maxBlocks)
-                .measure(
-                        region.address(),
-                        region.sizeBytes(),
-                        byHandle,
-                        source == null
-                                ? NO_DEVICE
-                                : String.valueOf(source.device().ordinal()),
-                        source == null ? null : source::usedBytes,
-                        progress);
+        final StrategyBench bench = opener.open(strategy, trace, maxBlocks);
+        final StrategyBench.Placed placed = bench.place(
+                region.address(),
+                region.sizeBytes(),
+                byHandle,
+                true,
+                source == null ? NO_DEVICE : String.valueOf(source.device().ordinal()),
+                source == null ? null : source::usedBytes,
+                progress);
+        return new Contest.Entrant(strategy, bench, placed, measurement -> measurement.with(served, hostBytesPerBlock));
     }
 
     /**

@@ -8,14 +8,20 @@ import io.outboard.bench.cli.trace.Trace;
  */
 public final class Passes {
 
-    /** The number of passes without clocks; nsPerOp is the median of these passes. */
-    public static final int SPEED = 5;
+    /** The number of turns; strategies that are compared take theirs one after the other. */
+    public static final int TURNS = 5;
 
     /** The number of operations of the warm-up; the JIT compiler is done well before. */
-    private static final long WARM_OPERATIONS = 2_000_000;
+    private static final long WARM_OPERATIONS = 500_000;
 
-    /** The least operations of a pass, so that the time of reading the clock doesn't matter even for a short trace. */
-    private static final int LEAST_OPERATIONS_A_PASS = 200_000;
+    /**
+     * The least operations of a pass: half a millisecond, so that the time of reading the clock doesn't matter even for
+     * a short trace, and a pass that nothing interrupts is likely even on a busy machine.
+     */
+    private static final int LEAST_OPERATIONS_A_PASS = 20_000;
+
+    /** The operations of a turn, unless the trace is longer. */
+    private static final int OPERATIONS_A_TURN = 100_000;
 
     private static final int SHORTER = Math.max(1, Integer.getInteger("outboard.bench.shorter", 1));
 
@@ -43,11 +49,17 @@ public final class Passes {
         return (int) Math.max(1, shorter(LEAST_OPERATIONS_A_PASS) / trace.operationCount());
     }
 
+    /** Returns the number of passes in each turn. */
+    public static int passesATurn(final Trace trace) {
+        return (int) Math.max(1, shorter(OPERATIONS_A_TURN) / (speedReplays(trace) * (long) trace.operationCount()));
+    }
+
     /**
      * Returns the number of operations in all passes: the memory pass, the passes without clocks, and the passes with
      * clocks.
      */
     public static long operations(final Trace trace) {
-        return (2 + 2 * warmReplays(trace) + (long) SPEED * speedReplays(trace)) * trace.operationCount();
+        return (2 + 2 * warmReplays(trace) + (long) TURNS * passesATurn(trace) * speedReplays(trace))
+                * trace.operationCount();
     }
 }

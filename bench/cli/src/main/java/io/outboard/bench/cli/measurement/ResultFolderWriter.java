@@ -56,22 +56,24 @@ final class ResultFolderWriter {
                 .collect(Collectors.joining());
         for (final Measurement measurement : measurements.subList(names.size(), measurements.size())) {
             final String name = newName(measurement);
-            output.write(name + "-allocate.hgrm", heading + histogram(measurement.allocate()));
-            output.write(name + "-free.hgrm", heading + histogram(measurement.free()));
             output.write(
                     name + "-memory.csv",
                     heading
                             + lines(
                                     MemorySample.HEADER,
                                     measurement.memory().stream().map(MemorySample::line)));
-            output.write(
-                    name + "-operations.csv",
-                    heading
-                            + lines(
-                                    OperationTimes.Stretch.HEADER,
-                                    measurement.operations().stretches().stream()
-                                            .map(OperationTimes.Stretch::line)));
-            output.write(name + "-calls.csv", heading + calls(measurement));
+            if (measurement.hasLatencies()) {
+                output.write(name + "-allocate.hgrm", heading + histogram(measurement.allocate()));
+                output.write(name + "-free.hgrm", heading + histogram(measurement.free()));
+                output.write(
+                        name + "-operations.csv",
+                        heading
+                                + lines(
+                                        OperationTimes.Stretch.HEADER,
+                                        measurement.operations().stretches().stream()
+                                                .map(OperationTimes.Stretch::line)));
+                output.write(name + "-calls.csv", heading + calls(measurement));
+            }
         }
         final String device = gpu == null ? null : gpu.toString();
         final List<String> files = List.copyOf(names);

@@ -1,5 +1,6 @@
 package io.outboard.bench.cli.measurement;
 
+import io.outboard.bench.cli.common.Fastest;
 import io.outboard.bench.cli.common.Latencies;
 import io.outboard.bench.cli.common.TextTable;
 import io.outboard.bench.cli.report.Percentile;
@@ -64,11 +65,18 @@ final class ResultTable {
                     "each counts as a block that is freed at once, but for what no device has");
         }
         trace.notes().forEach(note -> out.println(note + "\n"));
+        if (measurements.isEmpty()) {
+            return;
+        }
         speedColumns().print(measurements, out);
         out.println();
         memoryColumns().print(measurements, out);
         if (measurements.stream().filter(Measurement::servedAll).count() > 1) {
             out.println("\n" + TextTable.BEST + ", of those that served every allocation");
+        }
+        final String busy = Units.busy(measurements.stream().mapToDouble(Measurement::busy));
+        if (!busy.isEmpty()) {
+            out.println("\n" + TextTable.plain(busy));
         }
         DriverRatio.print(measurements, out);
         if (!baselines.isEmpty()) {
@@ -85,11 +93,20 @@ final class ResultTable {
 
     private TextTable<Measurement> speedColumns() {
         final TextTable<Measurement> table = new TextTable<Measurement>().column("strategy", this::name);
-        time(table, "an operation", Measurement::nsPerOp);
-        table.group("allocate");
-        addPercentiles(table, Measurement::allocate);
-        table.group("free");
-        addPercentiles(table, Measurement::free);
+        final List<Measurement> served =
+                measurements.stream().filter(Measurement::servedAll).toList();
+        final List<Measurement> fastest = Fastest.of(served, Measurement::nsPerOp, Measurement::turnsOrMean);
+        // All that are equally fast are marked, and so have the same measure here.
+        table.column(
+                "an operation",
+                m -> Units.time(m.servedAny() ? m.nsPerOp() : Double.NaN),
+                m -> fastest.contains(m) ? 0 : m.servedAll() ? m.nsPerOp() : Double.NaN);
+        if (measurements.stream().anyMatch(Measurement::hasLatencies)) {
+            table.group("allocate");
+            addPercentiles(table, Measurement::allocate);
+            table.group("free");
+            addPercentiles(table, Measurement::free);
+        }
         return table.group("").column("garbage/op", m -> Units.bytes(m.gcBytesPerOp()));
     }
 

@@ -71,24 +71,68 @@ public interface StrategyBench {
     double hostBytesPerBlock();
 
     /**
-     * Measures speed, latency and memory.
+     * The result of the first pass.
+     *
+     * @param failures number of allocations that found no memory
+     * @param extentBytes greatest distance from the region's start to the end of a block
+     */
+    record Placed(long failures, long extentBytes) {}
+
+    /**
+     * Makes the strategy and replays the trace once, which shows how the strategy uses memory. The methods that measure
+     * time continue with this strategy.
      *
      * @param regionAddress first address of the region
      * @param regionBytes size of the region
      * @param byHandle whether blocks are named by handles, not by their addresses
+     * @param latencies whether each operation is timed by itself, too, in this pass and in {@link #finish}
      * @param device number of the GPU that the region lies on, or {@code none}
      * @param deviceUsedBytes asks the device how much is in use; null without one
      * @param progress is told of each pass, and of {@link io.outboard.bench.cli.measurement.Passes#operations}
-     * @return the results, without those that only a search or another region can tell
+     * @return what the pass showed
      * @throws WrongUseException if the strategy can't divide such a region
      */
-    Measurement measure(
+    Placed place(
             long regionAddress,
             long regionBytes,
             boolean byHandle,
+            boolean latencies,
             String device,
             @Nullable LongSupplier deviceUsedBytes,
             Progress progress);
+
+    /** Replays the trace until the JIT compiler is done. */
+    void warmUp();
+
+    /**
+     * Measures speed in one turn of some passes, {@link Passes#TURNS} of which are wanted.
+     *
+     * @return nanoseconds of CPU time an operation, of the fastest pass
+     */
+    double turn();
+
+    /**
+     * Measures latencies, if they are wanted.
+     *
+     * @return the results of all passes, without those that only a search or another region can tell
+     */
+    Measurement finish();
+
+    /** Measures memory, speed and latency, as if there were no other strategy; parameters as for {@link #place}. */
+    default Measurement measure(
+            final long regionAddress,
+            final long regionBytes,
+            final boolean byHandle,
+            final String device,
+            final @Nullable LongSupplier deviceUsedBytes,
+            final Progress progress) {
+        place(regionAddress, regionBytes, byHandle, true, device, deviceUsedBytes, progress);
+        warmUp();
+        for (int turn = 0; turn < Passes.TURNS; turn++) {
+            turn();
+        }
+        return finish();
+    }
 
     /**
      * Replays the trace once and writes where each block was placed.

@@ -157,8 +157,11 @@ public final class BellPaper implements Paper {
         final List<String> faults = new ArrayList<>();
         final PrintWriter nowhere = new PrintWriter(Writer.nullWriter());
         for (final Map.Entry<String, Integer> one : runs.entrySet()) {
-            final MeasureOptions options =
-                    new MeasureOptions(STRATEGIES, run.device(), run.output().within(folder.resolve(one.getKey())));
+            final MeasureOptions options = new MeasureOptions(
+                    STRATEGIES,
+                    run.device(),
+                    MeasureOptions.SMALLEST,
+                    run.output().within(folder.resolve(one.getKey())));
             options.check();
             if (new MeasurementRun(Profiles.named(PROFILE, one.getValue()), options, nowhere, nowhere).run() != 0) {
                 faults.add(one.getKey() + ": nothing was served");

@@ -81,6 +81,14 @@ public record Result(String trace, String strategy, String name, String files, J
         return number(operation, percentile.key());
     }
 
+    /** Returns the time of an operation in each turn; where these weren't kept, the one time; nothing without a time. */
+    public List<Double> turnsNs() {
+        final JsonObject turns = values.object("turnsNs");
+        final List<Double> times = turns.keys().stream().map(turns::number).toList();
+        final double time = number("nsPerOp");
+        return Double.isNaN(time) ? List.of() : times.isEmpty() ? List.of(time) : times;
+    }
+
     /** Tells whether allocations found no memory; the speed of such a result is no merit. */
     public boolean hasFailures() {
         return number("failures") > 0;

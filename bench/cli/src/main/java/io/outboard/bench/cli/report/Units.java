@@ -1,6 +1,7 @@
 package io.outboard.bench.cli.report;
 
 import java.util.Locale;
+import java.util.stream.DoubleStream;
 
 /**
  * This class formats numbers for people: three digits and a unit, separated by a no-break space. NaN, which stands for
@@ -11,6 +12,9 @@ public final class Units {
     private static final char SPACE = '\u00A0';
     private static final String[] TIMES = {"ns", "\u00B5s", "ms", "s"};
     private static final String[] SIZES = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+
+    /** A share of the time that may be the machine's own. */
+    private static final double LEAST_BUSY = 0.05;
 
     private Units() {}
 
@@ -104,6 +108,20 @@ public final class Units {
         }
         final String digits = String.format(Locale.ROOT, "%.6f", percentile * 100);
         return digits.replaceAll("\\.?0+$", "") + SPACE + "%";
+    }
+
+    /**
+     * Says that a machine was busy.
+     *
+     * @param shares of the time, in which other programs had the processor; may have NaN
+     * @return a sentence, or nothing if the machine wasn't
+     */
+    public static String busy(final DoubleStream shares) {
+        final double most = shares.filter(share -> share >= LEAST_BUSY).max().orElse(Double.NaN);
+        return Double.isNaN(most)
+                ? ""
+                : "The machine was busy: other programs had the processor for up to " + percent(most)
+                        + " of the time. A strategy's time per operation is CPU time without theirs; high percentiles have it.";
     }
 
     private static String scaled(final double value, final int step, final String[] units) {

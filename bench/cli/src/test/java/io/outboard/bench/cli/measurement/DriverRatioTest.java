@@ -46,6 +46,8 @@ class DriverRatioTest {
                 "0",
                 policy,
                 1,
+                List.of(),
+                0,
                 1,
                 latencies,
                 latencies,

@@ -90,6 +90,8 @@ class ResultFolderWriterTest {
                 "none",
                 "IMMEDIATE",
                 1,
+                List.of(),
+                0,
                 1,
                 allocate,
                 new Latencies(0),

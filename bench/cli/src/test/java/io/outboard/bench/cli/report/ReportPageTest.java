@@ -269,7 +269,7 @@ class ReportPageTest {
 
     @Test
     void shouldRefuseAFolderWithoutResults() {
-        assertMessage(directory + ": must contain results.jsonl or threads.jsonl or", directory);
+        assertMessage(directory + ": must contain advice.jsonl or results.jsonl or threads.jsonl or", directory);
     }
 
     @ParameterizedTest

@@ -1,5 +1,6 @@
 package io.outboard.bench.cli.report.strategies;
 
+import io.outboard.bench.cli.common.Fastest;
 import io.outboard.bench.cli.report.Headline;
 import io.outboard.bench.cli.report.LogBars;
 import io.outboard.bench.cli.report.Percentile;
@@ -15,8 +16,8 @@ import java.util.stream.Stream;
 
 /**
  * This class summarises a run of strategies. The safest measured result is compared with the driver's own functions:
- * the facade under STRICT, if it was measured. Without results of the driver, the summary names the strategy that is
- * fastest and the one that needs least memory.
+ * the facade under STRICT, if it was measured. Without results of the driver, the summary names the strategies that are
+ * fastest and the one that needs least memory. The bars show the figures that the sentence is about.
  */
 final class ResultHeadline {
 
@@ -43,8 +44,17 @@ final class ResultHeadline {
     }
 
     Headline headline() {
+        final List<Result> baselines = results.stream()
+                .filter(result -> result.isBaseline() && !Double.isNaN(median(result)))
+                .toList();
+        final Optional<Result> ours = safest().filter(result -> !Double.isNaN(median(result)));
+        if (baselines.isEmpty() || ours.isEmpty()) {
+            return withoutDriver();
+        }
         final List<Result> shown = shown();
-        return new Headline(sentence(), List.of(bars("allocate", "Allocate", shown), bars("free", "Free", shown)));
+        return new Headline(
+                sentence(ours.get(), baselines),
+                List.of(bars("allocate", "Allocate", shown), bars("free", "Free", shown)));
     }
 
     /** Returns the chart of allocations alone. */
@@ -52,15 +62,7 @@ final class ResultHeadline {
         return bars("allocate", "Time of an allocation", shown());
     }
 
-    private String sentence() {
-        final List<Result> baselines = results.stream()
-                .filter(result -> result.isBaseline() && !Double.isNaN(median(result)))
-                .toList();
-        final Optional<Result> ours = safest();
-        if (baselines.isEmpty() || ours.isEmpty() || Double.isNaN(median(ours.get()))) {
-            return withoutDriver();
-        }
-        final Result best = ours.get();
+    private String sentence(final Result best, final List<Result> baselines) {
         final StringBuilder sentence = new StringBuilder(onTrace())
                 .append(subject(best))
                 .append(" takes ")
@@ -103,42 +105,53 @@ final class ResultHeadline {
                 : "";
     }
 
-    private String withoutDriver() {
+    private Headline withoutDriver() {
+        final SpeedOverSpace means = new SpeedOverSpace(resultsByTrace);
         final List<String> names = results.stream()
                 .filter(result -> !result.isBaseline())
                 .map(Result::name)
                 .distinct()
-                .filter(name -> resultsByTrace.values().stream()
-                        .flatMap(List::stream)
-                        .noneMatch(result -> result.name().equals(name) && result.hasFailures()))
+                .filter(name -> means.isServed(name) && !Double.isNaN(means.nsPerOp(name)))
                 .toList();
-        final SpeedOverSpace means = new SpeedOverSpace(resultsByTrace);
-        final Optional<String> fastest = names.stream()
-                .filter(name -> !Double.isNaN(means.nsPerOp(name)))
-                .min(Comparator.comparingDouble(means::nsPerOp));
+        final List<String> fastest = means.fastest(names);
         if (fastest.isEmpty()) {
-            return results.stream().anyMatch(Result::hasFailures)
-                    ? "Nothing served the whole trace: allocations found no memory."
-                    : Units.count(results.size()) + " results.";
+            return new Headline(
+                    results.stream().anyMatch(Result::hasFailures)
+                            ? "Nothing served the whole trace: allocations found no memory."
+                            : Units.count(results.size()) + " results.",
+                    List.of());
         }
-        final String where =
-                resultsByTrace.size() > 1 ? "Over " + resultsByTrace.size() + " traces, " : "On trace " + trace + ", ";
-        final String speed = Units.time(means.nsPerOp(fastest.get())) + " per operation";
+        return new Headline(
+                (resultsByTrace.size() > 1 ? "Over " + resultsByTrace.size() + " traces, " : "On trace " + trace + ", ")
+                        + speed(means, fastest, names)
+                        + (names.size() == 1 ? "" : space(means, names))
+                        + (resultsByTrace.size() > 1 ? " (geometric means)." : "."),
+                List.of(means.bars()));
+    }
+
+    private String speed(final SpeedOverSpace means, final List<String> fastest, final List<String> names) {
+        final String least = Units.time(means.nsPerOp(fastest.get(0)));
         if (names.size() == 1) {
-            return where + fastest.get() + " takes " + speed + ".";
+            return fastest.get(0) + " takes " + least + " per operation";
         }
-        return where + fastest.get() + " is the fastest of " + names.size()
-                + (results.stream().allMatch(result -> rank(result) == 4)
-                        ? " strategies with "
-                        : " that were measured with ")
-                + speed
-                + names.stream()
-                        .filter(name -> !Double.isNaN(means.space(name)))
-                        .min(Comparator.comparingDouble(means::space))
-                        .map(name -> ", and " + name + " the tightest with " + Units.ratio(means.space(name))
-                                + " times the memory that is live")
-                        .orElse("")
-                + (resultsByTrace.size() > 1 ? " (geometric means)." : ".");
+        final String most =
+                Units.time(fastest.stream().mapToDouble(means::nsPerOp).max().orElse(Double.NaN));
+        final String times = " with " + (most.equals(least) ? least : least + " to " + most) + " per operation";
+        if (fastest.size() > 1) {
+            return Fastest.join(fastest) + " are equally fast" + times;
+        }
+        return fastest.get(0) + " is the fastest of " + names.size()
+                + (results.stream().allMatch(result -> rank(result) == 4) ? " strategies" : " that were measured")
+                + times;
+    }
+
+    private static String space(final SpeedOverSpace means, final List<String> names) {
+        return names.stream()
+                .filter(name -> !Double.isNaN(means.space(name)))
+                .min(Comparator.comparingDouble(means::space))
+                .map(name -> ", and " + name + " the tightest with " + Units.ratio(means.space(name))
+                        + " times the memory that is live")
+                .orElse("");
     }
 
     /**

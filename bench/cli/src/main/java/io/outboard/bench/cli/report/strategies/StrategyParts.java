@@ -24,6 +24,7 @@ public final class StrategyParts {
 
     /** The parts of a run's page, in their order. */
     public static final List<PagePart> ALL = List.of(
+            PagePart.of(AdviceSection.FILE_NAME, AdviceSection::new),
             TRACES,
             PagePart.of(ThreadsSection.FILE_NAME, ThreadsSection::new),
             new ResultsSection.Kind(

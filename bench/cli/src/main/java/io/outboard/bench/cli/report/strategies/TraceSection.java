@@ -1,5 +1,6 @@
 package io.outboard.bench.cli.report.strategies;
 
+import io.outboard.bench.cli.common.Fastest;
 import io.outboard.bench.cli.report.ChartGroup;
 import io.outboard.bench.cli.report.Headline;
 import io.outboard.bench.cli.report.Html;
@@ -18,8 +19,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * This class shows one trace: a summary of all strategies and baselines, latency by percentile as figure 3 of Bell,
@@ -86,30 +87,31 @@ final class TraceSection implements Section {
 
     private String lead() {
         final StringBuilder lead = new StringBuilder();
-        best(result -> result.number("nsPerOp")).ifPresent(result -> {
-            final double speedUp = SummaryTable.speedUp(result, results);
-            lead.append("Fastest: <b>")
-                    .append(Html.escape(result.name()))
+        final List<Result> fastest = Fastest.of(served().toList(), result -> result.number("nsPerOp"), Result::turnsNs);
+        if (!fastest.isEmpty()) {
+            final double speedUp = SummaryTable.speedUp(fastest.get(0), results);
+            lead.append(fastest.size() > 1 ? "Equally fast: <b>" : "Fastest: <b>")
+                    .append(Html.escape(
+                            Fastest.join(fastest.stream().map(Result::name).toList())))
                     .append("</b>, ")
-                    .append(Units.time(result.number("nsPerOp")))
+                    .append(Units.time(fastest.get(0).number("nsPerOp")))
                     .append(" per operation")
                     .append(Double.isNaN(speedUp) ? "" : ", " + Units.factor(speedUp) + " the speed of cudaMalloc")
                     .append(". ");
-        });
-        best(Result::regionOverLive)
+        }
+        served().filter(result -> !Double.isNaN(result.regionOverLive()))
+                .min(Comparator.comparingDouble(Result::regionOverLive))
                 .ifPresent(result -> lead.append("Tightest: <b>")
                         .append(Html.escape(result.name()))
                         .append("</b>, a region ")
                         .append(Units.ratio(result.regionOverLive()))
-                        .append(" times the peak of live bytes."));
-        return lead.toString();
+                        .append(" times the peak of live bytes. "));
+        return lead.append(Html.escape(Units.busy(results.stream().mapToDouble(result -> result.number("busy")))))
+                .toString();
     }
 
-    private Optional<Result> best(final ToDoubleFunction<Result> measure) {
-        return results.stream()
-                .filter(result ->
-                        !result.isBaseline() && !result.hasFailures() && !Double.isNaN(measure.applyAsDouble(result)))
-                .min(Comparator.comparingDouble(measure));
+    private Stream<Result> served() {
+        return results.stream().filter(result -> !result.isBaseline() && !result.hasFailures());
     }
 
     private String facts() {

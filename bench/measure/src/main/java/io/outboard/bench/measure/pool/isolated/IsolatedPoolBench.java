@@ -138,6 +138,9 @@ public final class IsolatedPoolBench implements PoolBench {
                 device,
                 policy.name(),
                 times.nsPerOp(),
+                times.turnsNs(),
+                // A pool may wait for the device, too, so what isn't CPU time may be its own.
+                Double.NaN,
                 times.cpuNsPerOp(),
                 times.allocate(),
                 times.free(),

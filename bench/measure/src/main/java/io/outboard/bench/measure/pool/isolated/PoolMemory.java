@@ -14,7 +14,7 @@ final class PoolMemory extends MemoryPass {
 
     /** {@code pool} returns null as long as there is no pool. */
     PoolMemory(final Supplier<@Nullable Pool> pool, final Target target, final Trace trace) {
-        super(target, trace);
+        super(target, trace, true);
         this.pool = pool;
     }
 

@@ -1,0 +1,135 @@
+package io.outboard.bench.cli.measurement;
+
+import io.outboard.bench.cli.common.Progress;
+import io.outboard.bench.cli.device.DeviceProbe;
+import io.outboard.bench.cli.report.strategies.AdviceSection;
+import io.outboard.bench.cli.trace.Trace;
+import io.outboard.core.Region;
+import io.outboard.core.StrategyOptions;
+import io.outboard.core.VirtualMemorySource;
+import io.outboard.cuda.CudaDevice;
+import io.outboard.cuda.CudaMemorySource;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * This run measures what advice needs: of each strategy, in one pass, whether it serves the trace in the memory that
+ * there is, and how far its blocks reach; of those that fit, how fast they are; and the driver's allocators, if there
+ * is a GPU. Strategies divide addresses that nothing backs.
+ */
+public final class AdviceRun {
+
+    /** A strategy that needs more than this multiple of the peak wastes most of its memory. */
+    private static final long MOST_TIMES_PEAK = 4;
+
+    /** The granules that any strategy can number. */
+    private static final long MOST_GRANULES = (1L << 32) - 1;
+
+    private final Trace trace;
+    private final MeasureOptions options;
+    private final @Nullable Long memoryBytes;
+    private final PrintWriter out;
+    private final PrintWriter err;
+    private final MeasurementRun.Opener opener;
+
+    /** Makes a run; {@code memoryBytes} is how much memory there is, if that is known. */
+    public AdviceRun(
+            final Trace trace,
+            final MeasureOptions options,
+            final @Nullable Long memoryBytes,
+            final PrintWriter out,
+            final PrintWriter err) {
+        this(trace, options, memoryBytes, out, err, StrategyBench::open);
+    }
+
+    AdviceRun(
+            final Trace trace,
+            final MeasureOptions options,
+            final @Nullable Long memoryBytes,
+            final PrintWriter out,
+            final PrintWriter err,
+            final MeasurementRun.Opener opener) {
+        this.trace = trace;
+        this.options = options;
+        this.memoryBytes = memoryBytes;
+        this.out = out;
+        this.err = err;
+        this.opener = opener;
+    }
+
+    /** Measures, prints, and makes the page if one is wanted. */
+    public Advice run() throws IOException {
+        try (DeviceProbe probe = options.openDevice()) {
+            final @Nullable CudaDevice gpu =
+                    probe.source().map(CudaMemorySource::device).orElse(null);
+            final DriverBaselines baselines = new DriverBaselines(trace, gpu);
+            final Results results = new Results(trace, gpu, options, out, err, baselines::settings);
+            try (Progress progress =
+                    new Progress(Passes.operations(trace) * options.strategies().size() + baselines.steps())) {
+                return advise(baselines, results, progress);
+            }
+        }
+    }
+
+    private Advice advise(final DriverBaselines baselines, final Results results, final Progress progress)
+            throws IOException {
+        final long roomyBytes = Math.min(
+                MOST_TIMES_PEAK * Math.max(trace.peakLiveBytes(), StrategyOptions.DEFAULTS.granuleBytes()),
+                MOST_GRANULES * StrategyOptions.DEFAULTS.granuleBytes());
+        final Contest contest = place(memoryBytes == null ? roomyBytes : Math.min(memoryBytes, roomyBytes), progress);
+        final List<Advice.Need> fitting = Advice.fitting(needs(contest), memoryBytes);
+        final Contest roomy = fitting.isEmpty() && memoryBytes != null ? place(roomyBytes, progress) : contest;
+        final Optional<Advice.Need> least =
+                Advice.fitting(needs(roomy), null).stream().findFirst();
+        if (roomy.entrants().isEmpty()) {
+            throw roomy.failure();
+        }
+        contest.keep(contest.entrants().stream()
+                .filter(entrant -> fitting.contains(need(entrant)))
+                .toList());
+        contest.takeTurns(true);
+        contest.finish(results::add);
+        baselines.measure(progress, results::add);
+
+        final Advice advice = new Advice(trace, memoryBytes, fitting, least, results.measurements());
+        if (options.out() != null) {
+            options.output()
+                    .writeLines(AdviceSection.FILE_NAME, List.of(advice.json().toString()));
+        }
+        results.finish();
+        roomy.problems().forEach(problem -> err.println("not measured: " + problem.getMessage()));
+        return advice;
+    }
+
+    /** Replays the trace once on each strategy, in a region of the given size. */
+    private Contest place(final long regionBytes, final Progress progress) throws IOException {
+        final Contest contest = new Contest(trace, progress);
+        final Region region = VirtualMemorySource.region(regionBytes);
+        for (final String strategy : options.strategies()) {
+            contest.enter(strategy, () -> {
+                final StrategyBench bench = opener.open(strategy, trace, MeasurementRun.maxBlocks(trace));
+                return new Contest.Entrant(
+                        strategy,
+                        bench,
+                        bench.place(
+                                region.address(), regionBytes, false, false, MeasurementRun.NO_DEVICE, null, progress),
+                        measurement -> measurement);
+            });
+        }
+        return contest;
+    }
+
+    private static List<Advice.Need> needs(final Contest contest) {
+        return contest.entrants().stream()
+                .filter(entrant -> entrant.placed().failures() == 0)
+                .map(AdviceRun::need)
+                .toList();
+    }
+
+    private static Advice.Need need(final Contest.Entrant entrant) {
+        return new Advice.Need(entrant.strategy(), entrant.placed().extentBytes());
+    }
+}

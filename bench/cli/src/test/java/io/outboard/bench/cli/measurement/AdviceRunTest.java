@@ -1,0 +1,109 @@
+package io.outboard.bench.cli.measurement;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.outboard.bench.cli.common.OutputOptions;
+import io.outboard.bench.cli.common.Progress;
+import io.outboard.bench.cli.trace.Profiles;
+import io.outboard.bench.cli.trace.Trace;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class AdviceRunTest {
+
+    private final Trace trace = Profiles.named("paper", 2_000);
+    private final List<String> placed = new ArrayList<>();
+    private final List<Long> regions = new ArrayList<>();
+    private final List<String> turns = new ArrayList<>();
+    private final StringWriter out = new StringWriter();
+
+    @Test
+    void shouldAskOncePerStrategyWhetherTheProgramFits() throws IOException {
+        final long memoryBytes = 2 * trace.peakLiveBytes();
+
+        final Advice advice = advise("all", memoryBytes);
+
+        assertTrue(placed.size() > 5, placed.toString());
+        assertEquals(placed.stream().distinct().toList(), placed);
+        assertEquals(Collections.nCopies(placed.size(), memoryBytes), regions);
+        assertEquals(Passes.TURNS, Collections.frequency(turns, "tlsf"));
+        assertTrue(advice.lines().get(0).startsWith("fits in "), advice.lines().get(0));
+    }
+
+    @Test
+    void shouldMeasureOnlyWhatNeedsLittle() throws IOException {
+        final Advice advice = advise("hal-first-fit,hal-next-fit", null);
+
+        assertEquals(List.of("hal-first-fit", "hal-next-fit"), placed);
+        assertEquals(Passes.TURNS, Collections.frequency(turns, "hal-first-fit"));
+        assertEquals(0, Collections.frequency(turns, "hal-next-fit"), "it walks through all that there is");
+        assertTrue(advice.lines().get(0).startsWith("needs least, or at most a fiftieth more: hal-first-fit ("));
+    }
+
+    /** Only then another pass has to tell how much it would be. */
+    @Test
+    void shouldAskAgainWhereItDoesNotFit() throws IOException {
+        final Advice advice = advise("tlsf,hal-first-fit", trace.peakLiveBytes());
+
+        assertEquals(List.of("tlsf", "hal-first-fit", "tlsf", "hal-first-fit"), placed);
+        assertEquals(List.of(), turns);
+        assertTrue(
+                advice.lines().get(0).matches("doesn't fit in .* with any; least is needed by [a-z-]+, [0-9.]+MiB"),
+                advice.lines().get(0));
+    }
+
+    /** No strategy can number the granules of more memory than there is. */
+    @Test
+    void shouldTakeAnyAmountOfMemory() throws IOException {
+        final Advice advice = advise("tlsf", 1L << 50);
+
+        assertTrue(
+                advice.lines().get(0).startsWith("fits in 1PiB with: tlsf ("),
+                advice.lines().get(0));
+    }
+
+    private Advice advise(final String strategies, final @Nullable Long memoryBytes) throws IOException {
+        final PrintWriter writer = new PrintWriter(out);
+        return new AdviceRun(
+                        trace,
+                        new MeasureOptions(List.of(strategies.split(",")), "none", null, new OutputOptions()),
+                        memoryBytes,
+                        writer,
+                        writer,
+                        this::open)
+                .run();
+    }
+
+    private StrategyBench open(final String strategy, final Trace measured, final int maxBlocks) {
+        return new ForwardingBench(StrategyBench.open(strategy, measured, maxBlocks)) {
+
+            @Override
+            public Placed place(
+                    final long regionAddress,
+                    final long regionBytes,
+                    final boolean byHandle,
+                    final boolean latencies,
+                    final String device,
+                    final @Nullable LongSupplier deviceUsedBytes,
+                    final Progress progress) {
+                placed.add(strategy);
+                regions.add(regionBytes);
+                return super.place(regionAddress, regionBytes, byHandle, latencies, device, deviceUsedBytes, progress);
+            }
+
+            @Override
+            public double turn() {
+                turns.add(strategy);
+                return super.turn();
+            }
+        };
+    }
+}
