@@ -145,10 +145,7 @@ public final class Advice {
                 taken.map(this::why).orElse("take none: with less live at a time, or more memory, it would fit"));
         taken.ifPresent(best -> says.put(
                 "runnerUp",
-                "runner-up: "
-                        + runnerUp()
-                                .map(next -> beside(next, best))
-                                .orElse("none, since no other " + (memoryBytes == null ? "needs so little" : "fits"))));
+                "runner-up: " + runnerUp().map(next -> beside(next, best)).orElse("none, since no other fits")));
         says.put("driver", driver(taken.orElse(null)));
         says.put(
                 "plan",
@@ -161,17 +158,26 @@ public final class Advice {
         return says;
     }
 
-    private String fit() {
-        final String all = fitting.stream().map(Need::toString).collect(Collectors.joining(", "));
-        if (memoryBytes == null) {
-            return "needs least, or at most a fiftieth more: " + (all.isEmpty() ? "none serves it" : all);
+    /** Says in a few words whether the program fits. */
+    private String verdict() {
+        if (memoryBytes != null) {
+            return fitting.isEmpty()
+                    ? "doesn't fit in " + ByteSize.text(memoryBytes) + " with any"
+                            + least.map(need -> "; least is needed by " + need.strategy() + ", "
+                                            + ByteSize.text(need.bytes()))
+                                    .orElse("")
+                    : "fits in " + ByteSize.text(memoryBytes);
         }
-        return all.isEmpty()
-                ? "doesn't fit in " + ByteSize.text(memoryBytes) + " with any"
-                        + least.map(need ->
-                                        "; least is needed by " + need.strategy() + ", " + ByteSize.text(need.bytes()))
-                                .orElse("")
-                : "fits in " + ByteSize.text(memoryBytes) + " with: " + all;
+        return fitting.isEmpty()
+                ? "no strategy serves it"
+                : "needs " + ByteSize.text(fitting.get(0).bytes()) + ", or up to a fiftieth more";
+    }
+
+    private String fit() {
+        return verdict()
+                + (fitting.isEmpty()
+                        ? ""
+                        : " with: " + fitting.stream().map(Need::toString).collect(Collectors.joining(", ")));
     }
 
     private String why(final Measurement taken) {
@@ -179,7 +185,7 @@ public final class Advice {
                 fastest(strategies).stream().map(Measurement::strategy).sorted().toList();
         final String speed;
         if (fastest.size() == 1) {
-            speed = strategies.size() == 1 ? "the only one of these" : "the fastest of these";
+            speed = strategies.size() == 1 ? "the only one that fits" : "the fastest of those that fit";
         } else {
             speed = Fastest.join(fastest) + " are equally fast here, and "
                     + (taken.strategy().equals(DEFAULT) ? "it is the default" : "it needs least memory of them");
@@ -238,6 +244,7 @@ public final class Advice {
         return new JsonLine()
                 .put("trace", trace.name())
                 .put("memoryBytes", memoryBytes)
+                .put("verdict", verdict())
                 .put("advice", taken.map(Measurement::strategy).orElse(null))
                 .put("regionBytes", taken.map(this::bytes).orElse(null))
                 .put("runnerUp", runnerUp().map(Measurement::strategy).orElse(null))

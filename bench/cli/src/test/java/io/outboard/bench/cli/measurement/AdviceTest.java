@@ -43,7 +43,7 @@ class AdviceTest {
 
         final List<String> lines = advice().lines();
 
-        assertTrue(lines.get(1).startsWith("take pooled: the fastest of these; 25.0 ns"), lines.get(1));
+        assertTrue(lines.get(1).startsWith("take pooled: the fastest of those that fit; 25.0 ns"), lines.get(1));
         assertEquals("runner-up: tlsf, 20 % slower, with 50.0 % less memory", lines.get(2));
     }
 
@@ -105,7 +105,7 @@ class AdviceTest {
 
         final List<String> lines = advice().lines();
 
-        assertTrue(lines.get(1).startsWith("take tlsf: the only one of these; 30.0 ns"), lines.get(1));
+        assertTrue(lines.get(1).startsWith("take tlsf: the only one that fits; 30.0 ns"), lines.get(1));
         assertEquals("runner-up: none, since no other fits", lines.get(2));
     }
 

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** This class shows the advice for a program, as {@code outboard advise} gave it. */
 public final class AdviceSection implements Section {
@@ -35,26 +36,29 @@ public final class AdviceSection implements Section {
 
     @Override
     public Optional<Headline> headline() throws IOException {
-        final JsonObject says = says();
-        return Optional.of(new Headline(
-                sentence(says.text("fits")) + " " + sentence(says.text("take")),
-                List.of(new SpeedOverSpace(folder.resultsByTrace()).bars())));
+        final JsonObject advice = advice();
+        final JsonObject says = advice.object("says");
+        final String sentences = Stream.of(advice.text("verdict"), says.text("take"), says.text("runnerUp"))
+                .map(AdviceSection::sentence)
+                .collect(Collectors.joining(" "));
+        return Optional.of(
+                new Headline(sentences.strip(), List.of(new SpeedOverSpace(folder.resultsByTrace()).bars())));
     }
 
     @Override
     public String html() throws IOException {
-        final JsonObject says = says();
+        final JsonObject says = advice().object("says");
         return says.keys().stream()
                 .map(key -> "<li>" + Html.escape(sentence(says.text(key))) + "</li>\n")
                 .collect(Collectors.joining("", "<ul>\n", "</ul>\n"));
     }
 
-    private JsonObject says() throws IOException {
+    private JsonObject advice() throws IOException {
         final List<JsonObject> lines = folder.results(FILE_NAME, JsonReader::read);
         if (lines.size() != 1) {
             throw new IllegalArgumentException(folder.path(FILE_NAME) + ":1: must have one JSON object");
         }
-        return lines.get(0).object("says");
+        return lines.get(0);
     }
 
     /** Writes a line of the terminal as a sentence. */
