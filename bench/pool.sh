@@ -4,6 +4,8 @@
 #
 #   bench/pool.sh BUNDLE FOLDER [PART...]    parts, all by default:
 #
+#   readme     what README's table, picture and table by size are made of, and the environment: processes and sweep with one thread,
+#              strict, PROCESSES times
 #   charts     one run with the report
 #   processes  latencies of one thread, a process after the other: PROCESSES of them, 9 by default, REUSE and OPS as said
 #   facades    several threads by a facade, beside cuMemAllocAsync, likewise; also large blocks, and beside launches; with stream-ordered,
@@ -19,7 +21,7 @@
 # A part adds to its file; charts replaces those of its run. ROUND_MS is a round's length; what takes longer than LIMIT seconds is ended.
 set -eu
 usage() {
-    echo "usage: bench/pool.sh BUNDLE FOLDER [charts|processes|facades|sweep|profiles|growing|kernels|launches|memory]..." >&2
+    echo "usage: bench/pool.sh BUNDLE FOLDER [readme|charts|processes|facades|sweep|profiles|growing|kernels|launches|memory]..." >&2
     exit 2
 }
 [ $# -ge 2 ] || usage
@@ -32,7 +34,7 @@ folder=$2
 shift 2
 [ $# -gt 0 ] || set -- charts processes facades sweep profiles growing kernels launches
 for part in "$@"; do
-    case $part in charts | processes | facades | sweep | profiles | growing | kernels | launches | memory) ;; *) usage ;; esac
+    case $part in readme | charts | processes | facades | sweep | profiles | growing | kernels | launches | memory) ;; *) usage ;; esac
 done
 mkdir -p "$folder"
 
@@ -86,6 +88,19 @@ in_flight() {
     done
 }
 
+processes() {
+    limited pool --reuse "$1" --ops "${OPS:-1e6}" --threads 1 --format json >>"$folder/processes.jsonl"
+}
+
+# The facts that a short run writes; the command was this one.
+environment() {
+    short=$(mktemp -d)
+    outboard pool --reuse strict --ops 2e4 --threads 1 --out "$short" >"$short/said"
+    sed "s|\"command\":\"[^\"]*\"|\"command\":\"PROCESSES=${PROCESSES:-9} OPS=${OPS:-1e6} bench/pool.sh BUNDLE FOLDER $1\"|" \
+        "$short/environment.json" >"$folder/environment.json"
+    rm -r "$short"
+}
+
 beside() {
     said=$(example "$2" examples.LaunchesBeside $launchers $kernels 100000 "${GIVE_UP:-6}" | tail -n 1)
     printf '%s: %s\n' "$1" "$said" >>"$folder/launches.txt"
@@ -93,13 +108,19 @@ beside() {
 
 for part in "$@"; do
     case $part in
+        readme)
+            for process in $(seq "${PROCESSES:-9}"); do
+                processes strict
+                LIMIT=${LIMIT:-600} limited pool --sweep --threads 1 --reuse strict --format json >>"$folder/sweep.jsonl"
+            done
+            environment readme
+            ;;
         charts)
             outboard pool --out "$folder" --overwrite
             ;;
         processes)
             for process in $(seq "${PROCESSES:-9}"); do
-                limited pool --reuse "${REUSE:-strict,tracked,stream-ordered}" --ops "${OPS:-1e6}" --threads 1 --format json \
-                    >>"$folder/processes.jsonl"
+                processes "${REUSE:-strict,tracked,stream-ordered}"
             done
             ;;
         facades)

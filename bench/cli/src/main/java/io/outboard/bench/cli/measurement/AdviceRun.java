@@ -6,6 +6,7 @@ import io.outboard.bench.cli.report.strategies.AdviceSection;
 import io.outboard.bench.cli.trace.Trace;
 import io.outboard.core.Region;
 import io.outboard.core.StrategyOptions;
+import io.outboard.core.StrategyProvider;
 import io.outboard.core.VirtualMemorySource;
 import io.outboard.cuda.CudaDevice;
 import io.outboard.cuda.CudaMemorySource;
@@ -24,9 +25,6 @@ public final class AdviceRun {
 
     /** A strategy that needs more than this multiple of the peak wastes most of its memory. */
     private static final long MOST_TIMES_PEAK = 4;
-
-    /** The granules that any strategy can number. */
-    private static final long MOST_GRANULES = (1L << 32) - 1;
 
     private final Trace trace;
     private final MeasureOptions options;
@@ -78,7 +76,7 @@ public final class AdviceRun {
             throws IOException {
         final long roomyBytes = Math.min(
                 MOST_TIMES_PEAK * Math.max(trace.peakLiveBytes(), StrategyOptions.DEFAULTS.granuleBytes()),
-                MOST_GRANULES * StrategyOptions.DEFAULTS.granuleBytes());
+                StrategyProvider.MOST_GRANULES * StrategyOptions.DEFAULTS.granuleBytes());
         final Contest contest = place(memoryBytes == null ? roomyBytes : Math.min(memoryBytes, roomyBytes), progress);
         final List<Advice.Need> fitting = Advice.fitting(needs(contest), memoryBytes);
         final Contest roomy = fitting.isEmpty() && memoryBytes != null ? place(roomyBytes, progress) : contest;

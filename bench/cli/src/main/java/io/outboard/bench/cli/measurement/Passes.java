@@ -21,7 +21,7 @@ public final class Passes {
     private static final int LEAST_OPERATIONS_A_PASS = 20_000;
 
     /** The operations of a turn, unless the trace is longer. */
-    private static final int OPERATIONS_A_TURN = 100_000;
+    private static final int OPERATIONS_A_TURN = 500_000;
 
     private static final int SHORTER = Math.max(1, Integer.getInteger("outboard.bench.shorter", 1));
 

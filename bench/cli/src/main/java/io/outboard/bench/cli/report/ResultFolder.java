@@ -65,6 +65,21 @@ public final class ResultFolder {
 
     /** Returns the results by trace, both in the order of the file. */
     public Map<String, List<Result>> resultsByTrace() {
+        return byTrace(results);
+    }
+
+    /**
+     * Returns the results that stand for the folder, by trace: the medians of several processes, if the folder has
+     * these, and otherwise the results themselves.
+     *
+     * @throws IllegalArgumentException if the file of processes is malformed; names file, line and rule
+     * @throws IOException if the file cannot be read
+     */
+    public Map<String, List<Result>> headlineResults() throws IOException {
+        return fileNames.contains(ProcessMedians.FILE_NAME) ? byTrace(ProcessMedians.read(this)) : resultsByTrace();
+    }
+
+    private static Map<String, List<Result>> byTrace(final List<Result> results) {
         return results.stream().collect(Collectors.groupingBy(Result::trace, LinkedHashMap::new, Collectors.toList()));
     }
 

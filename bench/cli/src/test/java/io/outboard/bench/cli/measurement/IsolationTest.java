@@ -17,6 +17,7 @@ import io.outboard.core.Strategy;
 import io.outboard.core.StrategyProvider;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -102,6 +103,9 @@ class IsolationTest {
         assertEquals(plain.internalFragmentation(), isolated.internalFragmentation());
         assertEquals(plain.hostBytes(), isolated.hostBytes());
         assertEquals(plain.memory(), isolated.memory());
+        assertEquals(isolated.cpuNsPerOp(), isolated.nsPerOp(), "a strategy's time is CPU time");
+        assertEquals(Collections.min(isolated.turnsNs()), isolated.nsPerOp());
+        assertEquals(Passes.TURNS, isolated.turnsNs().size());
     }
 
     @Test

@@ -1,7 +1,9 @@
 package io.outboard.bench.cli.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.stream.DoubleStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -57,5 +59,15 @@ class UnitsTest {
         assertEquals("\u2013", Units.percent(Double.NaN));
         assertEquals("\u2013", Units.ratio(Double.NaN));
         assertEquals("\u2013", Units.factor(Double.NaN));
+    }
+
+    @Test
+    void shouldSayThatAMachineWasBusy() {
+        assertEquals("", Units.busy(DoubleStream.of(0, 0.04, Double.NaN)));
+        assertTrue(
+                Units.busy(DoubleStream.of(0.43, Double.NaN, 0.1))
+                        .startsWith(
+                                "The machine was busy: other programs had the processor for up to 43.0\u00A0% of the time."),
+                Units.busy(DoubleStream.of(0.43)));
     }
 }

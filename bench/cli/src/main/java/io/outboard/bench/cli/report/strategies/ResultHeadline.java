@@ -54,12 +54,18 @@ final class ResultHeadline {
         final List<Result> shown = shown();
         return new Headline(
                 sentence(ours.get(), baselines),
-                List.of(bars("allocate", "Allocate", shown), bars("free", "Free", shown)));
+                List.of(bars("allocate", "Allocate" + processes(), shown), bars("free", "Free" + processes(), shown)));
     }
 
     /** Returns the chart of allocations alone. */
     LogBars picture() {
-        return bars("allocate", "Time of an allocation", shown());
+        return bars("allocate", "Time of an allocation" + processes(), shown());
+    }
+
+    /** Tells of how many processes the figures are medians, if of several. */
+    private String processes() {
+        final double processes = results.get(0).number("processes");
+        return processes > 1 ? ", medians of " + Units.count(processes) + " processes" : "";
     }
 
     private String sentence(final Result best, final List<Result> baselines) {

@@ -55,7 +55,8 @@ public final class StrategyParts {
     }
 
     /**
-     * Writes the one chart that represents a folder's results: the percentiles of an allocation.
+     * Writes the one chart that represents a folder's results: the percentiles of an allocation, of several processes
+     * if the folder has {@code processes.jsonl}.
      *
      * @param directory the folder that holds the results
      * @param picture the file, in SVG, in place of an older one
@@ -64,7 +65,7 @@ public final class StrategyParts {
      */
     public static void writePicture(final Path directory, final Path picture) throws IOException {
         final ResultFolder folder = ResultFolder.open(directory, List.of(TRACES));
-        final LogBars bars = new ResultHeadline(folder.resultsByTrace()).picture();
+        final LogBars bars = new ResultHeadline(folder.headlineResults()).picture();
         if (bars.isEmpty()) {
             throw new IllegalArgumentException(directory + ": must contain latencies, of which a picture is made");
         }

@@ -68,8 +68,8 @@ final class TraceSection implements Section {
 
     /** Returns the headline of all traces together. */
     @Override
-    public Optional<Headline> headline() {
-        return Optional.of(new ResultHeadline(folder.resultsByTrace()).headline());
+    public Optional<Headline> headline() throws IOException {
+        return Optional.of(new ResultHeadline(folder.headlineResults()).headline());
     }
 
     @Override

@@ -79,6 +79,31 @@ class ResultHeadlineTest {
         assertTrue(bars.contains("tlsf: p50 26\u00A0ns;") && bars.contains("cudaMalloc: p50 260\u00A0ns;"), bars);
     }
 
+    /** One set of data makes the sentence and the bars, and the table of a page that says medians, too. */
+    @Test
+    void shouldSayTheMediansOfProcesses() throws IOException {
+        final StringBuilder processes = new StringBuilder();
+        for (final int ns : new int[] {30, 20, 25}) {
+            processes.append(("{\"trace\":\"t\",\"strategy\":\"tlsf\",\"reusePolicy\":\"STRICT\",\"threads\":1}\n"
+                            + "{\"trace\":\"t\",\"strategy\":\"tlsf\",\"allocate\":{\"p50\":%d}}\n"
+                            + "{\"trace\":\"t\",\"strategy\":\"cudaMalloc\",\"allocate\":{\"p50\":%d}}\n")
+                    .formatted(ns, 10 * ns));
+        }
+        new ResultFiles(directory)
+                .result("{\"trace\":\"t\",\"strategy\":\"tlsf\",\"allocate\":{\"p50\":999}}")
+                .text("processes.jsonl", processes.toString());
+
+        final Headline headline = headline();
+
+        assertEquals(
+                "An allocation with strategy tlsf takes 25\u00A0ns at the median, 10 times faster than cudaMalloc"
+                        + " (250\u00A0ns).",
+                headline.sentence());
+        final String bars = headline.bars().get(0).html();
+        assertTrue(bars.contains("Allocate, medians of 3 processes. "), bars);
+        assertTrue(bars.contains("tlsf: p50 25\u00A0ns;") && bars.contains("cudaMalloc: p50 250\u00A0ns;"), bars);
+    }
+
     private void write(final SplittableRandom random, final int traces) throws IOException {
         Files.deleteIfExists(directory.resolve("results.jsonl"));
         final double apart = random.nextDouble();
@@ -108,7 +133,7 @@ class ResultHeadlineTest {
 
     private Headline headline() throws IOException {
         return new ResultHeadline(
-                        ResultFolder.open(directory, StrategyParts.ALL).resultsByTrace())
+                        ResultFolder.open(directory, StrategyParts.ALL).headlineResults())
                 .headline();
     }
 
