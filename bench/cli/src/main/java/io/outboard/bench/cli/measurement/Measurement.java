@@ -5,8 +5,10 @@ import io.outboard.bench.cli.common.Latencies;
 import io.outboard.bench.cli.report.JsonLine;
 import io.outboard.bench.cli.trace.Trace;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,15 +64,37 @@ public record Measurement(
 
     /** Copies this measurement and adds results that other runs found. */
     public Measurement with(final @Nullable Long smallestBytes, final double fullTableBytesPerBlock) {
+        return copy(nsPerOp, turnsNs, cpuNsPerOp, smallestBytes, fullTableBytesPerBlock);
+    }
+
+    /** Copies this measurement; each turn becomes the faster one of two measurements of as many turns. */
+    Measurement fasterTurns(final Measurement other) {
+        return withTurns(IntStream.range(0, turnsNs.size())
+                .mapToObj(turn -> Math.min(turnsNs.get(turn), other.turnsNs.get(turn)))
+                .toList());
+    }
+
+    /** Copies this measurement with the times of other turns. */
+    Measurement withTurns(final List<Double> turns) {
+        final double least = Collections.min(turns);
+        return copy(least, List.copyOf(turns), least, smallestRegionBytes, hostBytesPerBlock);
+    }
+
+    private Measurement copy(
+            final double ns,
+            final List<Double> turns,
+            final double cpuNs,
+            final @Nullable Long smallestBytes,
+            final double fullTableBytesPerBlock) {
         return new Measurement(
                 trace,
                 strategy,
                 device,
                 reusePolicy,
-                nsPerOp,
-                turnsNs,
+                ns,
+                turns,
                 busy,
-                cpuNsPerOp,
+                cpuNs,
                 allocate,
                 free,
                 gcBytesPerOp,

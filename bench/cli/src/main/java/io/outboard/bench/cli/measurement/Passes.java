@@ -9,7 +9,7 @@ import io.outboard.bench.cli.trace.Trace;
 public final class Passes {
 
     /** The number of turns; strategies that are compared take theirs one after the other. */
-    public static final int TURNS = 5;
+    public static final int TURNS = 7;
 
     /** The number of operations of the warm-up; the JIT compiler is done well before. */
     private static final long WARM_OPERATIONS = 500_000;

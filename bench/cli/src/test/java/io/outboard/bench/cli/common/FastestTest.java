@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class FastestTest {
 
     private static final int RUNS = 2_000;
-    private static final int TURNS = 5;
+    private static final int TURNS = 7;
 
     /** Nobody is wrong in more than one run of 20 about two things of which one takes a fifth more time. */
     @Test
@@ -40,7 +40,7 @@ class FastestTest {
         for (int run = 0; run < RUNS; run++) {
             final BusyMachine machine = new BusyMachine(run);
             for (int turn = 0; turn < TURNS; turn++) {
-                machine.turn(100, 102);
+                machine.turn(100, 105);
             }
             named += Fastest.of(List.of(machine.oneNs, machine.otherNs), Collections::min, turns -> turns)
                                     .size()
@@ -53,20 +53,21 @@ class FastestTest {
     }
 
     @Test
-    void shouldForgiveOneDisturbedTurnOfFive() {
-        final List<Double> slow = List.of(120.0, 120.0, 120.0, 120.0, 120.0);
+    void shouldForgiveOneDisturbedTurnOfThree() {
+        final List<Double> slow = Collections.nCopies(TURNS, 120.0);
 
-        assertTrue(Fastest.isFaster(List.of(100.0, 100.0, 900.0, 100.0, 100.0), slow));
-        assertFalse(Fastest.isFaster(List.of(100.0, 100.0, 900.0, 900.0, 100.0), slow));
-        assertFalse(Fastest.isFaster(List.of(900.0, 100.0, 100.0, 100.0), slow), "of four, none may be disturbed");
+        assertTrue(Fastest.isFaster(List.of(100.0, 100.0, 900.0, 900.0, 100.0, 100.0, 100.0), slow));
+        assertFalse(Fastest.isFaster(List.of(100.0, 100.0, 900.0, 900.0, 100.0, 100.0, 900.0), slow));
+        assertTrue(Fastest.isFaster(List.of(900.0, 100.0, 100.0), slow));
+        assertFalse(Fastest.isFaster(List.of(900.0, 100.0), slow), "of two, none may be disturbed");
     }
 
     @Test
     void shouldCompareWhatBothHave() {
-        assertTrue(Fastest.isFaster(List.of(100.0, 100.0, 100.0, 100.0, 100.0), List.of(300.0, 300.0)));
-        assertFalse(Fastest.isFaster(List.of(100.0), List.of(109.0)));
-        assertTrue(Fastest.isFaster(List.of(100.0), List.of(111.0)));
-        assertFalse(Fastest.isFaster(List.of(), List.of(111.0)), "nothing was measured");
+        assertTrue(Fastest.isFaster(Collections.nCopies(TURNS, 100.0), List.of(300.0, 300.0)));
+        assertFalse(Fastest.isFaster(List.of(100.0), List.of(114.0)));
+        assertTrue(Fastest.isFaster(List.of(100.0), List.of(116.0)));
+        assertFalse(Fastest.isFaster(List.of(), List.of(116.0)), "nothing was measured");
     }
 
     /** What is drawn between two that are equally fast can't be slower than both. */
@@ -74,8 +75,8 @@ class FastestTest {
     void shouldLeaveNoneOutThatLiesBetween() {
         final Map<String, List<Double>> turnsNs = Map.of(
                 "best", List.of(10.0, 10.0, 10.0, 10.0, 10.0),
-                "between", List.of(11.0, 10.8, 11.0, 11.0, 11.0),
-                "unsure", List.of(13.0, 10.9, 13.0, 10.9, 13.0),
+                "between", List.of(11.6, 11.4, 11.6, 11.6, 11.6),
+                "unsure", List.of(13.0, 11.45, 13.0, 11.45, 13.0),
                 "slow", List.of(20.0, 20.0, 20.0, 20.0, 20.0),
                 "not measured", List.of());
         final Function<String, List<Double>> turns = name -> turnsNs.getOrDefault(name, List.of());

@@ -12,7 +12,10 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -23,19 +26,38 @@ class AdviceRunTest {
     private final List<String> placed = new ArrayList<>();
     private final List<Long> regions = new ArrayList<>();
     private final List<String> turns = new ArrayList<>();
+    private final Map<String, Double> times = new HashMap<>();
+    private final Map<String, Double> secondTimes = new HashMap<>();
     private final StringWriter out = new StringWriter();
 
     @Test
     void shouldAskOncePerStrategyWhetherTheProgramFits() throws IOException {
         final long memoryBytes = 2 * trace.peakLiveBytes();
+        times.put("bitmask", 50.0);
 
-        final Advice advice = advise("all", memoryBytes);
+        final Advice advice = advise("tlsf,bitmask,pooled", memoryBytes);
 
-        assertTrue(placed.size() > 5, placed.toString());
-        assertEquals(placed.stream().distinct().toList(), placed);
+        // Those that aren't far behind are made a second time, for their speed.
+        assertEquals(List.of("tlsf", "bitmask", "pooled", "tlsf", "pooled"), placed);
         assertEquals(Collections.nCopies(placed.size(), memoryBytes), regions);
-        assertEquals(Passes.TURNS, Collections.frequency(turns, "tlsf"));
+        assertEquals(2 * Passes.TURNS, Collections.frequency(turns, "tlsf"));
+        assertEquals(2, Collections.frequency(turns, "bitmask"));
         assertTrue(advice.lines().get(0).startsWith("fits in "), advice.lines().get(0));
+    }
+
+    /** The JIT compiler may have had bad luck with a strategy's first classes. */
+    @Test
+    void shouldTakeTheFasterOfTwoMeasurements() throws IOException {
+        times.put("tlsf", 18.0);
+        secondTimes.put("tlsf", 9.0);
+
+        final Advice advice = advise("tlsf,pooled", 2 * trace.peakLiveBytes());
+
+        assertEquals(Optional.of("tlsf"), advice.taken().map(Measurement::strategy));
+        assertEquals(9.0, advice.taken().orElseThrow().nsPerOp());
+        assertTrue(
+                advice.lines().get(2).contains("pooled, equally fast here"),
+                advice.lines().get(2));
     }
 
     @Test
@@ -43,7 +65,7 @@ class AdviceRunTest {
         final Advice advice = advise("hal-first-fit,hal-next-fit", null);
 
         assertEquals(List.of("hal-first-fit", "hal-next-fit"), placed);
-        assertEquals(Passes.TURNS, Collections.frequency(turns, "hal-first-fit"));
+        assertEquals(Passes.TURNS, Collections.frequency(turns, "hal-first-fit"), "nothing to compare it with");
         assertEquals(0, Collections.frequency(turns, "hal-next-fit"), "it walks through all that there is");
         assertTrue(advice.lines()
                 .get(0)
@@ -87,6 +109,9 @@ class AdviceRunTest {
     private StrategyBench open(final String strategy, final Trace measured, final int maxBlocks) {
         return new ForwardingBench(StrategyBench.open(strategy, measured, maxBlocks)) {
 
+            private final List<Double> turnsNs = new ArrayList<>();
+            private int number;
+
             @Override
             public Placed place(
                     final long regionAddress,
@@ -96,6 +121,7 @@ class AdviceRunTest {
                     final String device,
                     final @Nullable LongSupplier deviceUsedBytes,
                     final Progress progress) {
+                number = placed.size();
                 placed.add(strategy);
                 regions.add(regionBytes);
                 return super.place(regionAddress, regionBytes, byHandle, latencies, device, deviceUsedBytes, progress);
@@ -104,7 +130,20 @@ class AdviceRunTest {
             @Override
             public double turn() {
                 turns.add(strategy);
-                return super.turn();
+                super.turn();
+                turnsNs.add(ns());
+                return ns();
+            }
+
+            /** Returns the time of each operation, ten nanoseconds unless a test says otherwise. */
+            private double ns() {
+                final Map<String, Double> some = placed.indexOf(strategy) == number ? times : secondTimes;
+                return some.getOrDefault(strategy, 10.0);
+            }
+
+            @Override
+            public Measurement finish() {
+                return super.finish().withTurns(turnsNs);
             }
         };
     }

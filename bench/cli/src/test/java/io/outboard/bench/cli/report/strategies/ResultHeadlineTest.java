@@ -106,7 +106,7 @@ class ResultHeadlineTest {
 
     private void write(final SplittableRandom random, final int traces) throws IOException {
         Files.deleteIfExists(directory.resolve("results.jsonl"));
-        final double apart = random.nextDouble();
+        final double apart = 3 * random.nextDouble();
         for (int trace = 0; trace < traces; trace++) {
             for (final String name : NAMES) {
                 final double ns = 100 * (1 + apart * random.nextDouble());
