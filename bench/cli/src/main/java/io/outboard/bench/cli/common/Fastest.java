@@ -9,17 +9,17 @@ import java.util.function.ToDoubleFunction;
 /**
  * This class says which of several measured things are the fastest. It compares turn by turn, since turns of the same
  * number were taken one shortly after the other, on a machine that was equally busy. One thing is faster than another
- * if the other takes at least 15 % more time in most turns; otherwise the difference may be chance, and both are equally
- * fast. Each list of turns has nanoseconds, one number a turn; a list of one number stands for things of which
+ * if the other takes at least a twentieth more time in most turns; otherwise the difference may be chance, and both are
+ * equally fast. Each list of turns has nanoseconds, one number a turn; a list of one number stands for things of which
  * no turns are known.
  */
 public final class Fastest {
 
     /**
-     * The factor between times from which on a difference counts. On a busy machine, two turns of one strategy differ by
-     * some percent, so that a factor of 1.2 is seen reliably.
+     * The factor between times from which on a difference counts. The turns of one strategy differ by some two percent,
+     * also beside programs that keep all processors busy.
      */
-    private static final double NOTICEABLE = 1.15;
+    private static final double NOTICEABLE = 1.05;
 
     /** Of so many turns, one may be disturbed. */
     private static final int TURNS_WITH_ONE_DISTURBED = 3;

@@ -12,7 +12,7 @@ public final class Passes {
     public static final int TURNS = 7;
 
     /** The number of operations of the warm-up; the JIT compiler is done well before. */
-    private static final long WARM_OPERATIONS = 500_000;
+    private static final long WARM_OPERATIONS = 1_000_000;
 
     /**
      * The least operations of a pass: half a millisecond, so that the time of reading the clock doesn't matter even for
