@@ -88,7 +88,7 @@ final class Contest {
             final double best =
                     least.values().stream().mapToDouble(ns -> ns).min().orElse(Double.POSITIVE_INFINITY);
             for (final Entrant entrant : entrants()) {
-                if (dropsSlow && turn >= TURNS_TO_JUDGE && least.get(entrant) > FAR_BEHIND * best) {
+                if (dropsSlow && turn >= TURNS_TO_JUDGE && least.getOrDefault(entrant, 0.0) > FAR_BEHIND * best) {
                     continue;
                 }
                 progress.stage(entrant.strategy());

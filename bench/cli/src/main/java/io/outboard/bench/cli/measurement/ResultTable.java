@@ -76,7 +76,7 @@ final class ResultTable {
         }
         final String busy = Units.busy(measurements.stream().mapToDouble(Measurement::busy));
         if (!busy.isEmpty()) {
-            out.println("\n" + TextTable.plain(busy));
+            out.println("\n" + TextTable.plain(busy).replace(". ", ".\n"));
         }
         DriverRatio.print(measurements, out);
         if (!baselines.isEmpty()) {

@@ -120,8 +120,9 @@ public final class Units {
         final double most = shares.filter(share -> share >= LEAST_BUSY).max().orElse(Double.NaN);
         return Double.isNaN(most)
                 ? ""
-                : "The machine was busy: other programs had the processor for up to " + percent(most)
-                        + " of the time. A strategy's time per operation is CPU time without theirs; high percentiles have it.";
+                : "The machine was busy: other programs had up to " + percent(most)
+                        + " of the processor's time. A strategy's time per operation is without that; high percentiles"
+                        + " aren't.";
     }
 
     private static String scaled(final double value, final int step, final String[] units) {

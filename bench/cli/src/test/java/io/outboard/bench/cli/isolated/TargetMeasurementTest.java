@@ -25,7 +25,7 @@ class TargetMeasurementTest {
         final TargetMeasurement.Times times = measurement.run();
 
         assertEquals(OPERATION_NS, times.cpuNsPerOp());
-        assertEquals(OPERATION_NS + machine.othersNs, times.nsPerOp());
+        assertEquals((double) (OPERATION_NS + machine.othersNs), times.nsPerOp());
         assertEquals(0.75, times.waited(), 1e-9);
     }
 

@@ -67,7 +67,7 @@ class UnitsTest {
         assertTrue(
                 Units.busy(DoubleStream.of(0.43, Double.NaN, 0.1))
                         .startsWith(
-                                "The machine was busy: other programs had the processor for up to 43.0\u00A0% of the time."),
+                                "The machine was busy: other programs had up to 43.0\u00A0% of the processor's time. "),
                 Units.busy(DoubleStream.of(0.43)));
     }
 }
