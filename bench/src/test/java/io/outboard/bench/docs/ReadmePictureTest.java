@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -18,11 +19,10 @@ class ReadmePictureTest {
 
     @Test
     void shouldShowWhatTheTableSays() throws IOException {
-        final Path data = Page.PROJECT
-                .resolve(Claims.parse(Page.read("docs/claims.txt").text())
-                        .files()
-                        .get("processes"))
-                .getParent();
+        final String processes =
+                Claims.parse(Page.read("docs/claims.txt").text()).files().get("processes");
+        final Path data = Objects.requireNonNull(
+                Page.PROJECT.resolve(Objects.requireNonNull(processes)).getParent());
         final Path picture = Page.PROJECT.resolve("docs/latency.svg");
         final Path made = folder.resolve("latency.svg");
 

@@ -84,10 +84,11 @@ class ResultHeadlineTest {
     void shouldSayTheMediansOfProcesses() throws IOException {
         final StringBuilder processes = new StringBuilder();
         for (final int ns : new int[] {30, 20, 25}) {
-            processes.append(("{\"trace\":\"t\",\"strategy\":\"tlsf\",\"reusePolicy\":\"STRICT\",\"threads\":1}\n"
-                            + "{\"trace\":\"t\",\"strategy\":\"tlsf\",\"allocate\":{\"p50\":%d}}\n"
-                            + "{\"trace\":\"t\",\"strategy\":\"cudaMalloc\",\"allocate\":{\"p50\":%d}}\n")
-                    .formatted(ns, 10 * ns));
+            processes.append("""
+                    {"trace":"t","strategy":"tlsf","reusePolicy":"STRICT","threads":1}
+                    {"trace":"t","strategy":"tlsf","allocate":{"p50":%d}}
+                    {"trace":"t","strategy":"cudaMalloc","allocate":{"p50":%d}}
+                    """.formatted(ns, 10 * ns));
         }
         new ResultFiles(directory)
                 .result("{\"trace\":\"t\",\"strategy\":\"tlsf\",\"allocate\":{\"p50\":999}}")
