@@ -291,6 +291,18 @@ public final class Plan {
     }
 
     /**
+     * Tells whether a request may have a place of a plan: one that is as large, or larger by a seventh of the request or
+     * a granule at most. So a plan that was made with larger sizes than a step's has room for blocks that grow.
+     *
+     * @param granules size of the request, {@code 0 < granules}
+     * @param placeGranules size of the place, {@code 0 <= placeGranules}
+     * @return whether it may
+     */
+    public static boolean fits(final long granules, final long placeGranules) {
+        return granules <= placeGranules && placeGranules - granules <= Math.max(1, placeGranules >> 3);
+    }
+
+    /**
      * Tells what offsets are multiples of and sizes are rounded up to.
      *
      * @return bytes, a power of two

@@ -38,6 +38,11 @@ abstract class SegregatedStrategy extends TableStrategy implements PartRetiringS
         return table;
     }
 
+    /** Tells the table of the blocks with its lists. */
+    final FreeLists lists() {
+        return table;
+    }
+
     /** {@link PlannedStrategy} alone overrides this. */
     @Override
     protected long place(final long size) {
