@@ -6,10 +6,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This class reads traces from files of five formats: HPTRACE1; the CSV that the RAPIDS Memory Manager (RMM) writes;
- * snapshots of PyTorch's memory; recordings of {@link io.outboard.pool.Pool#record}; and recordings of Java Flight
- * Recorder with the pools' events of allocations and frees. All but the last may be gzipped. The content of a file
- * decides its format, not its name.
+ * This class reads traces from files of six formats: HPTRACE1; the CSV that the RAPIDS Memory Manager (RMM) writes;
+ * snapshots of PyTorch's memory; the CSV of MiniMalloc's instances, see {@link LifetimeListFormat}; recordings of {@link
+ * io.outboard.pool.Pool#record}; and recordings of Java Flight Recorder with the pools' events of allocations and
+ * frees. All but the last may be gzipped. The content of a file decides its format, not its name.
  *
  * <p><b>HPTRACE1</b> is read unchanged. Its length must be what its header says, and its peaks, unless 0, must be those
  * of its operations.
@@ -166,6 +166,9 @@ public final class TraceReader {
             }
             if (RecordingFormat.startsWithMagic(content)) {
                 return RecordingFormat.read(content, maximumOperations / 2, maximumSlots, owners);
+            }
+            if (LifetimeListFormat.startsWithMagic(content)) {
+                return LifetimeListFormat.read(content, maximumOperations, maximumSlots);
             }
             refuseOthers(content);
             return new RmmLogParser(content, maximumOperations, maximumSlots, owners).read();
