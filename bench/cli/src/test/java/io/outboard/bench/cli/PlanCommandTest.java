@@ -150,6 +150,76 @@ class PlanCommandTest {
         assertTrue(outcome.err().contains(filled(message)), outcome.err());
     }
 
+    /** A region of the capacity is good enough, so the search ends; it would otherwise take a day. */
+    @Test
+    void shouldLookForNoLessThanTheCapacity() {
+        final String[] command = {"plan", log.toString(), "--seconds", "86400", "--capacity"};
+
+        assertEquals(0, CommandRun.of(with(command, "1536")).exitCode());
+        assertEquals(
+                1, CommandRun.of("plan", log.toString(), "--capacity", "1535").exitCode());
+    }
+
+    @Test
+    void shouldPlanInstancesOfMiniMalloc() throws Exception {
+        final Path file = Files.writeString(folder.resolve("input.12.csv"), """
+                id,lower,upper,size
+                b1,0,3,4
+                b2,3,9,4
+                b3,0,9,4
+                b4,9,21,4
+                b5,0,21,4
+                """);
+
+        final CommandRun outcome =
+                CommandRun.of("plan", file.toString(), "--granule", "1", "--capacity", "12", "--format", "json");
+
+        assertEquals(0, outcome.exitCode(), outcome.err());
+        assertEquals(12, number(outcome.out(), "regionBytes"));
+        assertEquals(5, number(outcome.out(), "blocks"));
+    }
+
+    /** The second step has a block less and a larger one; the third range is another step. */
+    @Test
+    void shouldPlanWhatStepsHaveInCommon() throws Exception {
+        final Path two = Files.writeString(folder.resolve("two.csv"), """
+                Thread,Time,Action,Pointer,Size,Stream
+                1,0,allocate,0x1000,1000,0
+                1,1,allocate,0x2000,20000,0
+                1,2,free,0x2000,20000,0
+                1,3,allocate,0x3000,8000,0
+                1,4,free,0x1000,1000,0
+                1,5,free,0x3000,8000,0
+                1,6,allocate,0x1000,1000,0
+                1,7,allocate,0x3000,8100,0
+                1,8,free,0x3000,8100,0
+                1,9,free,0x1000,1000,0
+                """);
+        final Path file = folder.resolve("step.plan");
+
+        final CommandRun outcome =
+                CommandRun.of("plan", two.toString(), "--operations", "0-6,6-10", "--common", "--out", file.toString());
+
+        assertEquals(0, outcome.exitCode(), outcome.err());
+        final List<String> blocks = Files.readAllLines(file).subList(5, 7);
+        assertTrue(blocks.get(0).startsWith("1000,"), blocks::toString);
+        assertTrue(blocks.get(1).startsWith("8100,"), blocks::toString);
+        assertEquals(2, Plan.read(file).blocks());
+        assertEquals((4 + 32) * 256, Plan.read(file).regionBytes());
+    }
+
+    @Test
+    void shouldMeasureStepsThatDeviate() {
+        final CommandRun outcome =
+                CommandRun.of("plan", log.toString(), "--deviations", "2", "--format", "json", "--slack", "2");
+
+        assertEquals(0, outcome.exitCode(), outcome.err());
+        final List<String> lines = outcome.out().lines().toList();
+        assertTrue(lines.size() > 8, outcome.out());
+        assertTrue(lines.get(1).contains("\"deviation\":\"as recorded\",\"seeds\":2,\"plannedMean\":1."), lines.get(1));
+        assertTrue(lines.get(4).contains("\"deviation\":\"one block missing\""), lines.get(4));
+    }
+
     /** Some editors write a byte order mark. */
     @Test
     void shouldReadAPlanBehindAByteOrderMark() throws IOException {
@@ -190,6 +260,17 @@ class PlanCommandTest {
                 "LOG --seconds -1 | --seconds=-1.0 must be >= 0 and <= 86400",
                 "LOG --seconds NaN | --seconds=NaN must be >= 0 and <= 86400",
                 "LOG LOG --out PLAN | --out=PLAN must go with one FILE, not with 2",
+                "LOG --operations 0-2,1-4 --out PLAN | --out=PLAN must go with one FILE, not with 2",
+                "LOG LOG --operations 0-2 | --operations must go with one FILE, not with 2",
+                "LOG --operations 0-5 | --operations=0-5 must be two numbers as in 0-100",
+                "LOG --operations 2-2 | --operations=2-2 must be two numbers as in 0-100",
+                "LOG --operations 2-3 | --operations=2-3 must have an allocation",
+                "LOG --common | --common must go with two files or ranges at least, not with 1",
+                "LOG --operations 1-2,3-4 --common | --common must go with steps that have blocks in common",
+                "LOG --slack 11 | --slack=11.0 must be >= 0 and <= 10",
+                "LOG --slack NaN | --slack=NaN must be >= 0 and <= 10",
+                "LOG --deviations 1001 | --deviations=1001 must be >= 1 and <= 1000",
+                "LOG --capacity much | --capacity=much",
                 "LOG --out FOLDER | --out=FOLDER must be a file, not a folder",
                 "missing.csv | missing.csv",
                 "--seconds 1 | Missing required parameter",

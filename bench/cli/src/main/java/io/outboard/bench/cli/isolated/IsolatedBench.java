@@ -62,6 +62,18 @@ public final class IsolatedBench implements StrategyBench {
         this.trace = trace;
     }
 
+    /**
+     * Finds the smallest region in which a strategy serves a trace, as {@link #smallestRegion(Consumer)} does.
+     *
+     * @param provider makes the strategies
+     * @param trace the trace to serve
+     * @param maxBlocks how many blocks the strategies' tables hold
+     * @return the region
+     */
+    public static Smallest smallestRegion(final StrategyProvider provider, final Trace trace, final int maxBlocks) {
+        return new SmallestRegion(provider, StrategyOptions.DEFAULTS.withMaxBlocks(maxBlocks), trace).find(stage -> {});
+    }
+
     @Override
     public Smallest smallestRegion(final Consumer<String> progress) {
         return new SmallestRegion(provider, options, trace).find(progress);

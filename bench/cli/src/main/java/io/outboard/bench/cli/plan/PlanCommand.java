@@ -35,6 +35,8 @@ public final class PlanCommand implements Callable<Integer> {
 
     private static final double MOST_SECONDS = 86_400;
     private static final long MOST_GRANULE = 1 << 30;
+    private static final double MOST_SLACK = 10;
+    private static final int MOST_DEVIATIONS = 1000;
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -49,8 +51,44 @@ public final class PlanCommand implements Callable<Integer> {
             names = "--seconds",
             paramLabel = "N",
             defaultValue = "5",
-            description = "How long to look, reading the file included. Default: ${DEFAULT-VALUE}.")
+            description = "CPU time to look for each plan. Default: ${DEFAULT-VALUE}.")
     private double seconds;
+
+    @Option(
+            names = "--capacity",
+            paramLabel = "SIZE",
+            description = "Look only until a region of this size is found. Exit code 1 if none is.")
+    private @Nullable String capacity;
+
+    @Option(
+            names = "--slack",
+            paramLabel = "PERCENT",
+            defaultValue = "0",
+            description =
+                    "Make the plan for steps that deviate, with blocks that are so much larger, from 0 to 10; 0 is for"
+                            + " steps that are all the same. Default: ${DEFAULT-VALUE}.")
+    private double slack;
+
+    @Option(
+            names = "--operations",
+            paramLabel = "FROM-TO,...",
+            split = ",",
+            description =
+                    "Of one FILE, these operations alone, counted from 0, each range as a step; TO is the operation"
+                            + " behind the last.")
+    private List<String> ranges = List.of();
+
+    @Option(names = "--common", description = "Make one plan, of the blocks that all files or ranges have in common.")
+    private boolean isCommon;
+
+    @Option(
+            names = "--deviations",
+            paramLabel = "N",
+            converter = OptionValue.WholeInt.class,
+            description =
+                    "Also measure what the plan is worth to steps that deviate: for each kind of deviation, N steps"
+                            + " that are drawn by --seed.")
+    private @Nullable Integer deviations;
 
     @Option(
             names = "--pool",
@@ -86,11 +124,8 @@ public final class PlanCommand implements Callable<Integer> {
     private OutputOptions.Format format = OutputOptions.Format.TABLE;
 
     /** A result is a plan that has been checked. */
-    private record Result(Trace trace, Lifetimes blocks, Layout layout, long regionBytes, double searchSeconds) {
-
-        long boundBytes() {
-            return blocks.peakGranules() * blocks.granuleBytes();
-        }
+    private record Result(
+            Trace step, Lifetimes blocks, Layout layout, long boundBytes, long regionBytes, double searchSeconds) {
 
         double overBound() {
             return (double) regionBytes / boundBytes();
@@ -102,11 +137,13 @@ public final class PlanCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        final long granuleBytes = check();
+        check();
+        final long granuleBytes = granuleBytes();
+        final long capacityBytes = capacity == null ? 0 : OptionValue.bytes("--capacity", capacity);
         final PrintWriter printer = spec.commandLine().getOut();
         final List<Result> results = new ArrayList<>();
-        for (final Path file : files) {
-            final Result result = plan(file, granuleBytes);
+        for (final Trace step : steps(granuleBytes)) {
+            final Result result = plan(step, granuleBytes, capacityBytes);
             results.add(result);
             if (out != null) {
                 write(result, out);
@@ -119,39 +156,91 @@ public final class PlanCommand implements Callable<Integer> {
         if (format == OutputOptions.Format.TABLE) {
             print(results, printer);
         }
+        if (deviations != null) {
+            results.forEach(result -> printDeviations(result, deviations, printer));
+        }
         printer.flush();
-        return 0;
+        return capacity == null || results.stream().allMatch(result -> result.regionBytes() <= capacityBytes) ? 0 : 1;
     }
 
-    private long check() {
+    private void check() {
         // The negation refuses NaN too.
         if (!(seconds >= 0 && seconds <= MOST_SECONDS)) {
             throw new WrongUseException("--seconds=" + seconds + " must be >= 0 and <= 86400");
         }
-        final long granuleBytes = OptionValue.bytes("--granule", granule);
-        if (Long.bitCount(granuleBytes) != 1 || granuleBytes > MOST_GRANULE) {
-            throw new WrongUseException("--granule=" + granule + " must be a power of two from 1 to 1GiB");
+        if (!(slack >= 0 && slack <= MOST_SLACK)) {
+            throw new WrongUseException("--slack=" + slack + " must be >= 0 and <= 10");
         }
-        if (out != null && files.size() != 1) {
-            throw new WrongUseException("--out=" + out + " must go with one FILE, not with " + files.size());
+        if (deviations != null && (deviations < 1 || deviations > MOST_DEVIATIONS)) {
+            throw new WrongUseException("--deviations=" + deviations + " must be >= 1 and <= " + MOST_DEVIATIONS);
+        }
+        if (!ranges.isEmpty() && files.size() != 1) {
+            throw new WrongUseException("--operations must go with one FILE, not with " + files.size());
+        }
+        final int steps = Math.max(files.size(), ranges.size());
+        if (isCommon && steps == 1) {
+            throw new WrongUseException("--common must go with two files or ranges at least, not with 1");
+        }
+        if (out != null && steps != 1 && !isCommon) {
+            throw new WrongUseException("--out=" + out + " must go with one FILE, not with " + steps);
         }
         if (out != null) {
             OptionValue.checkFile("--out", out);
         }
+    }
+
+    private long granuleBytes() {
+        final long granuleBytes = OptionValue.bytes("--granule", granule);
+        if (Long.bitCount(granuleBytes) != 1 || granuleBytes > MOST_GRANULE) {
+            throw new WrongUseException("--granule=" + granule + " must be a power of two from 1 to 1GiB");
+        }
         return granuleBytes;
     }
 
-    private Result plan(final Path file, final long granuleBytes) throws IOException {
+    private List<Trace> steps(final long granuleBytes) throws IOException {
+        final List<Trace> steps = new ArrayList<>();
+        for (final Path file : files) {
+            final Trace trace = TraceReader.read(file, null, pool);
+            if (ranges.isEmpty()) {
+                steps.add(trace);
+            }
+            for (final String range : ranges) {
+                steps.add(Steps.cut(trace, range));
+            }
+        }
+        return isCommon ? List.of(Steps.common(steps, granuleBytes)) : steps;
+    }
+
+    private Result plan(final Trace step, final long granuleBytes, final long capacityBytes) {
         final long began = System.nanoTime();
-        final long mostNs = (long) (seconds * 1e9);
-        final Trace trace = TraceReader.read(file, null, pool);
-        final Lifetimes blocks = Lifetimes.of(trace, granuleBytes);
-        final Layout layout = new Planner(blocks, seed, () -> System.nanoTime() - began < mostNs).run();
-        final long regionBytes = PlacementCheck.regionBytes(trace, layout.offsets(), granuleBytes);
-        return new Result(trace, blocks, layout, regionBytes, (System.nanoTime() - began) / 1e9);
+        final CpuTime cpu = new CpuTime((long) (seconds * 1e9));
+        final long boundBytes = Lifetimes.of(step, granuleBytes).peakGranules() * granuleBytes;
+        final Trace planned = Steps.withSlack(step, slack, granuleBytes);
+        final Lifetimes blocks = Lifetimes.of(planned, granuleBytes);
+        final Layout layout = slack == 0
+                ? new Planner(blocks, capacityBytes / granuleBytes, seed, cpu::isLeft).run()
+                : Zones.plan(blocks, zone -> new Planner(zone, 0, seed, cpu.half()::isLeft).run());
+        final long regionBytes = PlacementCheck.regionBytes(planned, layout.offsets(), granuleBytes);
+        return new Result(step, blocks, layout, boundBytes, regionBytes, (System.nanoTime() - began) / 1e9);
+    }
+
+    private void printDeviations(final Result result, final int count, final PrintWriter printer) {
+        final Plan plan = Plan.of(result.blocks().granuleBytes(), result.regionBytes(), planned(result));
+        final DeviationTable table =
+                new DeviationTable(result.step(), plan, result.boundBytes(), List.of(Deviation.values()), seed, count);
+        if (format == OutputOptions.Format.JSON) {
+            table.json().forEach(printer::println);
+        } else {
+            table.print(printer);
+        }
     }
 
     private static void write(final Result result, final Path file) throws IOException {
+        final List<Plan.Block> planned = planned(result);
+        AtomicFile.write(file, to -> Plan.write(result.blocks().granuleBytes(), result.regionBytes(), planned, to));
+    }
+
+    private static List<Plan.Block> planned(final Result result) {
         final Lifetimes blocks = result.blocks();
         final List<Plan.Block> planned = new ArrayList<>(blocks.count());
         for (int block = 0; block < blocks.count(); block++) {
@@ -161,17 +250,17 @@ public final class PlanCommand implements Callable<Integer> {
                     blocks.startOperation(block),
                     blocks.endOperation(block)));
         }
-        AtomicFile.write(file, to -> Plan.write(blocks.granuleBytes(), result.regionBytes(), planned, to));
+        return planned;
     }
 
     private static JsonLine json(final Result result) {
         return new JsonLine()
-                .put("trace", result.trace().name())
-                .put("ops", (long) result.trace().operationCount())
+                .put("trace", result.step().name())
+                .put("ops", (long) result.step().operationCount())
                 .put("blocks", (long) result.blocks().count())
                 .put("granuleBytes", result.blocks().granuleBytes())
                 .put("regionBytes", result.regionBytes())
-                .put("peakLiveBytes", result.trace().peakLiveBytes())
+                .put("peakLiveBytes", result.step().peakLiveBytes())
                 .put("lowerBoundBytes", result.boundBytes())
                 .put("regionOverBound", result.overBound(), 5)
                 .put("seconds", result.searchSeconds(), 3);
@@ -179,7 +268,7 @@ public final class PlanCommand implements Callable<Integer> {
 
     private void print(final List<Result> results, final PrintWriter printer) {
         new TextTable<Result>()
-                .column("trace", result -> result.trace().name())
+                .column("trace", result -> result.step().name())
                 .column(
                         "blocks",
                         result -> String.format(

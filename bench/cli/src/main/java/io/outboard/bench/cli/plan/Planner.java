@@ -27,13 +27,18 @@ final class Planner {
     private static final int CEILINGS = 4;
 
     private final Lifetimes blocks;
+    private final long goal;
     private final SplittableRandom random;
     private final BooleanSupplier goesOn;
     private @Nullable Layout best;
 
-    /** Makes a planner. {@code goesOn} is asked often whether to continue; the first layout is made in any case. */
-    Planner(final Lifetimes blocks, final long seed, final BooleanSupplier goesOn) {
+    /**
+     * Makes a planner. A layout of {@code capacity} granules is good enough; 0 asks for the best. {@code goesOn} is
+     * asked often whether to continue; the first layout is made in any case.
+     */
+    Planner(final Lifetimes blocks, final long capacity, final long seed, final BooleanSupplier goesOn) {
         this.blocks = blocks;
+        goal = Math.max(capacity, blocks.peakGranules());
         this.goesOn = goesOn;
         random = new SplittableRandom(seed);
     }
@@ -62,7 +67,7 @@ final class Planner {
     }
 
     private boolean mayGain(final Layout layout) {
-        return layout.top() > blocks.peakGranules() && goesOn.getAsBoolean();
+        return layout.top() > goal && goesOn.getAsBoolean();
     }
 
     private Layout searchFloors(final FloorSearch search, final Layout known) {

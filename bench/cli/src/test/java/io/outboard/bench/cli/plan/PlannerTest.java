@@ -29,7 +29,7 @@ class PlannerTest {
 
     private static Layout plan(final Trace trace, final long granuleBytes, final long seed, final int questions) {
         final Lifetimes blocks = Lifetimes.of(trace, granuleBytes);
-        final Layout layout = new Planner(blocks, seed, asked(questions)).run();
+        final Layout layout = new Planner(blocks, 0, seed, asked(questions)).run();
         assertEquals(layout.top() * granuleBytes, PlacementCheck.regionBytes(trace, layout.offsets(), granuleBytes));
         assertTrue(layout.top() >= blocks.peakGranules());
         return layout;
