@@ -17,17 +17,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class Planner {
 
-    /** The number of steps of the first searches for each ceiling; doubled each time that all searches have failed. */
+    /** The number of steps of the first searches for each ceiling; half as many more when all searches have failed. */
     private static final long FIRST_STEPS = 2000;
 
-    /** The number of searches for each ceiling and number of steps. */
-    private static final int ATTEMPTS = 10;
-
-    /** The number of ceilings that are tried, in quarters of the difference between bound and top. */
+    /** The number of ceilings that are tried without a capacity, in quarters of the difference between bound and top. */
     private static final int CEILINGS = 4;
 
     private final Lifetimes blocks;
     private final long goal;
+    private final boolean hasCapacity;
     private final SplittableRandom random;
     private final BooleanSupplier goesOn;
     private @Nullable Layout best;
@@ -38,6 +36,7 @@ final class Planner {
      */
     Planner(final Lifetimes blocks, final long capacity, final long seed, final BooleanSupplier goesOn) {
         this.blocks = blocks;
+        hasCapacity = capacity > 0;
         goal = Math.max(capacity, blocks.peakGranules());
         this.goesOn = goesOn;
         random = new SplittableRandom(seed);
@@ -72,14 +71,18 @@ final class Planner {
 
     private Layout searchFloors(final FloorSearch search, final Layout known) {
         Layout found = known;
-        for (long steps = FIRST_STEPS; mayGain(found); steps *= 2) {
-            for (int attempt = 0; attempt < CEILINGS * ATTEMPTS && mayGain(found); attempt++) {
-                final int above = found.top() - (int) blocks.peakGranules();
-                final int quarter = attempt % CEILINGS;
-                final int ceiling =
-                        Math.min(found.top() - 1, (int) (blocks.peakGranules() + (long) above * quarter / CEILINGS));
-                final Layout better = search.find(ceiling, attempt / CEILINGS, steps);
-                found = better == null ? found : better;
+        int attempt = 0;
+        for (long steps = FIRST_STEPS; mayGain(found); steps += steps / 2) {
+            for (int kind = 0; kind < FloorSearch.KINDS && mayGain(found); kind++) {
+                for (int part = 0; part < CEILINGS && mayGain(found); part++) {
+                    // Where there is a capacity, the region counts less that is found if that isn't.
+                    final int share = hasCapacity ? part / (CEILINGS - 1) * CEILINGS / 2 : part;
+                    final long ceiling = goal + (found.top() - goal) * share / CEILINGS;
+                    final Layout better = search.find((int) Math.min(ceiling, found.top() - 1), attempt, steps);
+                    found = better == null ? found : better;
+                    attempt += hasCapacity ? 1 : 0;
+                }
+                attempt++;
             }
         }
         return found;

@@ -28,8 +28,13 @@ class PlannerTest {
     }
 
     private static Layout plan(final Trace trace, final long granuleBytes, final long seed, final int questions) {
+        return plan(trace, granuleBytes, 0, seed, questions);
+    }
+
+    private static Layout plan(
+            final Trace trace, final long granuleBytes, final long capacity, final long seed, final int questions) {
         final Lifetimes blocks = Lifetimes.of(trace, granuleBytes);
-        final Layout layout = new Planner(blocks, 0, seed, asked(questions)).run();
+        final Layout layout = new Planner(blocks, capacity, seed, asked(questions)).run();
         assertEquals(layout.top() * granuleBytes, PlacementCheck.regionBytes(trace, layout.offsets(), granuleBytes));
         assertTrue(layout.top() >= blocks.peakGranules());
         return layout;
@@ -48,6 +53,18 @@ class PlannerTest {
         final Layout layout = plan(trace, Tilings.GRANULE, 1, 100);
 
         assertTrue(layout.top() * Tilings.GRANULE <= 1.21 * Tilings.CAPACITY_BYTES, () -> "top=" + layout.top());
+    }
+
+    /** A search that is told the capacity needs fewer steps for it. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 3})
+    void shouldReachACapacity(final long seed) {
+        final Trace trace = Tilings.of(150 + 25 * (int) seed, 0.991, seed);
+        final long capacity = Tilings.CAPACITY_BYTES / Tilings.GRANULE;
+
+        final Layout layout = plan(trace, Tilings.GRANULE, capacity, 1, 300);
+
+        assertTrue(layout.top() <= capacity, () -> "top=" + layout.top());
     }
 
     @Test
