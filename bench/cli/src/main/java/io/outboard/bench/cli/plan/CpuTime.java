@@ -24,6 +24,11 @@ final class CpuTime {
         return now() - began < mostNs;
     }
 
+    /** Tells how much of the span is over, in seconds. */
+    double seconds() {
+        return (now() - began) / 1e9;
+    }
+
     /** Makes a span that begins now, and is half as long as what is left. */
     CpuTime half() {
         return new CpuTime(Math.max(0, mostNs - (now() - began)) / 2);

@@ -125,7 +125,13 @@ public final class PlanCommand implements Callable<Integer> {
 
     /** A result is a plan that has been checked. */
     private record Result(
-            Trace step, Lifetimes blocks, Layout layout, long boundBytes, long regionBytes, double searchSeconds) {
+            Trace step,
+            Lifetimes blocks,
+            Layout layout,
+            long boundBytes,
+            long regionBytes,
+            double cpuSeconds,
+            double searchSeconds) {
 
         double overBound() {
             return (double) regionBytes / boundBytes();
@@ -221,7 +227,8 @@ public final class PlanCommand implements Callable<Integer> {
                 ? new Planner(blocks, capacityBytes / granuleBytes, seed, cpu::isLeft).run()
                 : Zones.plan(blocks, zone -> new Planner(zone, 0, seed, cpu.half()::isLeft).run());
         final long regionBytes = PlacementCheck.regionBytes(planned, layout.offsets(), granuleBytes);
-        return new Result(step, blocks, layout, boundBytes, regionBytes, (System.nanoTime() - began) / 1e9);
+        return new Result(
+                step, blocks, layout, boundBytes, regionBytes, cpu.seconds(), (System.nanoTime() - began) / 1e9);
     }
 
     private void printDeviations(final Result result, final int count, final PrintWriter printer) {
@@ -263,6 +270,7 @@ public final class PlanCommand implements Callable<Integer> {
                 .put("peakLiveBytes", result.step().peakLiveBytes())
                 .put("lowerBoundBytes", result.boundBytes())
                 .put("regionOverBound", result.overBound(), 5)
+                .put("cpuSeconds", result.cpuSeconds(), 3)
                 .put("seconds", result.searchSeconds(), 3);
     }
 
