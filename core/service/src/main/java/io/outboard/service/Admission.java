@@ -17,7 +17,7 @@ import java.util.List;
  *   <li>If there is no room for a request, all clients that have more than their guarantee are asked at once to give
  *       back ({@link Outcome#press}). The request waits for their answers, at most {@link #PATIENCE_NANOS} for each
  *       client and until its own deadline. Clients that wait for memory themselves are neither asked nor waited for,
- *       since two of them would wait for each other.
+ *       since two of them would wait for each other; those whose requests can only be refused are.
  *   <li>A request that has nobody left to wait for is refused with <em>full</em>.
  * </ol>
  *
@@ -172,13 +172,12 @@ final class Admission {
     private boolean refuse(final long nowNanos) {
         waiting.forEach(request -> press(request, nowNanos));
         for (final LeaseRequest request : waiting) {
-            final boolean isOverQuota = isOverQuota(request);
-            if (isOverQuota || !mayWait(request, nowNanos)) {
+            if (!mayWait(request, nowNanos)) {
                 if (outcome.takeOffHungUp()) {
                     return true;
                 }
                 waiting.remove(request);
-                outcome.refuse(request, isOverQuota ? Refusal.QUOTA : Refusal.FULL);
+                outcome.refuse(request, isOverQuota(request) ? Refusal.QUOTA : Refusal.FULL);
                 return true;
             }
         }
@@ -203,7 +202,7 @@ final class Admission {
         for (final Account account : ledger.accounts()) {
             final long bytes = Math.min(missingBytes, Math.min(account.leasedBytes, ledger.excessBytes(account.name)));
             final boolean rests = account.isExhausted && nowNanos - account.askAgainAtNanos < 0;
-            if (bytes > 0 && account.pressedBytes == 0 && !rests && !isWaiting(account)) {
+            if (bytes > 0 && account.pressedBytes == 0 && !rests && !isWaiting(account, nowNanos)) {
                 account.pressedBytes = bytes;
                 account.pressedAtNanos = nowNanos;
                 account.leasedWhenPressed = account.leasedBytes;
@@ -213,7 +212,7 @@ final class Admission {
     }
 
     private boolean mayWait(final LeaseRequest request, final long nowNanos) {
-        if (!request.waits() || nowNanos - request.deadlineNanos() >= 0) {
+        if (!canWait(request, nowNanos)) {
             return false;
         }
         // There is room, so the request only waits for earlier requests.
@@ -223,11 +222,19 @@ final class Admission {
         return ledger.accounts().stream()
                 .anyMatch(account -> account.pressedBytes > 0
                         && nowNanos - account.pressedAtNanos < PATIENCE_NANOS
-                        && !isWaiting(account));
+                        && !isWaiting(account, nowNanos));
     }
 
-    /** Returns whether the client waits for memory. That is also true of the client whose request is being decided. */
-    private boolean isWaiting(final Account account) {
-        return waiting.stream().anyMatch(request -> request.account() == account);
+    /** Returns whether a request may wait at all, if there is somebody to wait for. */
+    private boolean canWait(final LeaseRequest request, final long nowNanos) {
+        return request.waits() && nowNanos - request.deadlineNanos() < 0 && !isOverQuota(request);
+    }
+
+    /**
+     * Returns whether the client waits for memory. That is also true of the client whose request is being decided, but
+     * not of a client whose requests can only be refused: it goes on at once.
+     */
+    private boolean isWaiting(final Account account, final long nowNanos) {
+        return waiting.stream().anyMatch(request -> request.account() == account && canWait(request, nowNanos));
     }
 }

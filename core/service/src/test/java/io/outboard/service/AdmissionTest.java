@@ -273,4 +273,51 @@ class AdmissionTest {
 
         assertEquals(List.of("refuse 1 QUOTA"), said());
     }
+
+    /** Returns a client with 10 bytes. It is asked to give back for a request of {@code b}; {@code a} had nothing. */
+    private Account awaited(final String name) {
+        final Account awaited = ledger.open(name, 4);
+        ledger.lend(awaited, 10);
+        ledger.lend(a, 70);
+        ask(b, 1, 5, 0);
+        admission.eased(a, 1);
+        assertEquals(List.of("press a 5", "press " + name + " 5"), said());
+        return awaited;
+    }
+
+    private void assertStillAwaited(final Account awaited) {
+        ledger.giveBack(awaited, 1);
+        admission.eased(awaited, 3);
+        assertEquals(List.of("make 1"), said());
+    }
+
+    @Test
+    void shouldStillWaitForWhoAsksForMoreThanItsQuota() {
+        final Account little = awaited("little");
+
+        ask(little, 2, 11, 2);
+
+        assertEquals(List.of("refuse 2 QUOTA"), said());
+        assertStillAwaited(little);
+    }
+
+    @Test
+    void shouldStillWaitForWhoAsksForWhatThereIsRoomForNow() {
+        final Account c = awaited("c");
+
+        admission.ask(new LeaseRequest(c, 2, 5, 5, FAR, false, false), 2);
+
+        assertEquals(List.of("refuse 2 FULL"), said());
+        assertStillAwaited(c);
+    }
+
+    @Test
+    void shouldStillWaitForWhoseOwnTimeToWaitIsOver() {
+        final Account c = awaited("c");
+
+        admission.ask(new LeaseRequest(c, 2, 5, 5, 2, true, false), 2);
+
+        assertEquals(List.of("refuse 2 FULL"), said());
+        assertStillAwaited(c);
+    }
 }
