@@ -28,6 +28,9 @@ final class LenderLoop implements Runnable {
     /** The number of messages taken of one client before others are served. */
     private static final int MESSAGES_AT_ONCE = 64;
 
+    /** The number of connections taken before clients are served; {@code poll} reports again what is left. */
+    private static final int CONNECTIONS_AT_ONCE = 64;
+
     /** The time that connections wait when all descriptors are used up and even the reserve doesn't help. */
     private static final long REST_NANOS = 100_000_000;
 
@@ -307,9 +310,9 @@ final class LenderLoop implements Runnable {
     private void accept() {
         try {
             int socket = file.accept();
-            while (socket != Linux.NONE) {
+            for (int i = 1; socket != Linux.NONE; i++) {
                 admit(socket);
-                socket = file.accept();
+                socket = i < CONNECTIONS_AT_ONCE ? file.accept() : Linux.NONE;
             }
         } catch (final LinuxException e) {
             if (e.isOutOfDescriptors() && closeHungUp()) {

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -228,6 +229,36 @@ class LenderRefusalTest {
             assertEquals(Refusal.CROWDED.code(), crowded.answer().a());
             other.assertClosed();
             crowded.assertClosed();
+        }
+    }
+
+    /** Each connection that the lender takes has another one behind it, whose client is gone by then. */
+    @Test
+    void shouldDoAllElseWhileConnectionsComeWithoutEnd() throws IOException {
+        final Path crowded = folder.resolve("other");
+        final AtomicBoolean comes = new AtomicBoolean(true);
+        final AtomicInteger accepts = new AtomicInteger();
+        final Linux endless = FakeLender.hooked((call, arguments) -> {
+            if (call.equals("accept") && comes.get()) {
+                accepts.incrementAndGet();
+                final int client = linux.socket(false);
+                linux.connect(client, crowded);
+                linux.close(client);
+            }
+        });
+        try (SteppedLender here = new SteppedLender(
+                Lender.of(LendingDevice.memory(UNIT)).mostClients(1), endless, crowded, Duration.ZERO, event -> {})) {
+            new RawClient(crowded).close();
+            Await.until(() -> accepts.get() > 0, () -> accepts);
+            final AtomicBoolean ran = new AtomicBoolean();
+
+            here.loop.post(() -> ran.set(true));
+
+            try {
+                Await.until(ran::get, () -> accepts);
+            } finally {
+                comes.set(false);
+            }
         }
     }
 
