@@ -83,6 +83,7 @@ final class SocketFile {
             linux.bind(descriptor, path);
             // Clients can't connect before the socket listens.
             Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-------"));
+            refuseDescriptors(linux, descriptor);
             linux.listen(descriptor);
             done = true;
             return new SocketFile(linux, path, lock, isSuccessor, descriptor);
@@ -114,6 +115,20 @@ final class SocketFile {
             throw new IOException("lock=" + path + " must be a file's only name, and its file has " + names);
         }
         Files.setPosixFilePermissions(opened, PosixFilePermissions.fromString("rw-------"));
+    }
+
+    /**
+     * Has no client send descriptors, which would be closed in the lender's thread; closing a network connection takes
+     * as long as its owner has said.
+     */
+    private static void refuseDescriptors(final Linux linux, final int socket) throws LinuxException {
+        try {
+            linux.refuseDescriptors(socket);
+        } catch (final LinuxException e) {
+            if (e.number() != LinuxException.ENOPROTOOPT) {
+                throw e;
+            }
+        }
     }
 
     private static void deleteSocket(final Path path) throws IOException {

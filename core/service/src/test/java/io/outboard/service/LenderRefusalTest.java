@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.outboard.core.DeviceOutOfMemoryException;
 import io.outboard.service.internal.linux.Linux;
@@ -22,6 +23,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -123,10 +126,7 @@ class LenderRefusalTest {
         assertClosed(raw);
     }
 
-    /**
-     * A client names leases that it hasn't, sends messages of the lender's, asks for a lease before its hello, or sends
-     * a descriptor.
-     */
+    /** A client names leases that it hasn't, sends messages of the lender's, or asks for a lease before its hello. */
     @Test
     void shouldCloseWhatBreaksTheProtocol() throws IOException {
         final RawClient silent = new RawClient(socket);
@@ -142,11 +142,54 @@ class LenderRefusalTest {
             raw.send(wrong);
             assertClosed(raw);
         }
-        final RawClient raw = RawClient.known(socket);
+    }
+
+    /**
+     * Linux would close a descriptor that comes in the lender's thread, which may take the time that a client chooses
+     * ({@code SO_LINGER}).
+     */
+    @Test
+    void shouldHaveLinuxRefuseDescriptors() throws IOException {
+        final Matcher release = Pattern.compile("(\\d+)\\.(\\d+).*").matcher(System.getProperty("os.version"));
+        assumeTrue(
+                release.matches()
+                        && 1000 * Integer.parseInt(release.group(1)) + Integer.parseInt(release.group(2)) >= 6016,
+                "skipped, needs Linux 6.16");
         final int file = linux.memory(UNIT);
-        raw.send(new byte[3], file);
-        linux.close(file);
-        assertClosed(raw);
+        try (RawClient raw = RawClient.known(socket)) {
+            final LinuxException e = assertThrows(
+                    LinuxException.class,
+                    () -> raw.send(Message.of(MessageType.LIST, 2).toBytes(), file));
+
+            assertEquals(LinuxException.EPERM, e.number());
+            raw.send(Message.of(MessageType.LIST, 3));
+            assertEquals(3, raw.answer().request());
+        } finally {
+            linux.close(file);
+        }
+    }
+
+    /** Returns the calls of a Linux that can't refuse descriptors. */
+    private static Linux older() throws IOException {
+        return FakeLender.hooked((call, arguments) -> {
+            if (call.equals("refuseDescriptors")) {
+                throw new LinuxException("setsockopt", LinuxException.ENOPROTOOPT);
+            }
+        });
+    }
+
+    @Test
+    void shouldCloseWhoSendsADescriptorOnOlderLinux() throws IOException {
+        try (SteppedLender here = new SteppedLender(
+                Lender.of(LendingDevice.memory(UNIT)), older(), folder.resolve("other"), Duration.ZERO, events::add)) {
+            final RawClient raw = RawClient.known(folder.resolve("other"));
+            final int file = linux.memory(UNIT);
+            raw.send(new byte[3], file);
+            linux.close(file);
+
+            raw.assertClosed();
+            assertEquals(0, here.status().clients().size());
+        }
     }
 
     @Test
@@ -206,7 +249,7 @@ class LenderRefusalTest {
     void shouldLetARefusedClientReadWhyAtOnce() throws Exception {
         try (SteppedLender here = new SteppedLender(
                 Lender.of(LendingDevice.memory(UNIT)).mostClients(1),
-                linux,
+                older(),
                 folder.resolve("other"),
                 Duration.ZERO,
                 events::add)) {

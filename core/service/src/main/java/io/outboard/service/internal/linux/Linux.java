@@ -50,6 +50,14 @@ public interface Linux {
 
     void listen(int socket) throws LinuxException;
 
+    /**
+     * Has Linux refuse messages with descriptors that come to a socket, or to the connections that it accepts from then
+     * on; whoever sends one gets {@link LinuxException#EPERM}.
+     *
+     * @throws LinuxException {@link LinuxException#ENOPROTOOPT} if Linux is older than 6.16
+     */
+    void refuseDescriptors(int socket) throws LinuxException;
+
     /** Returns the next connection, a socket that doesn't wait, or {@link #NONE}. */
     int accept(int socket) throws LinuxException;
 

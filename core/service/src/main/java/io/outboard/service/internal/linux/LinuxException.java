@@ -5,6 +5,7 @@ import java.io.IOException;
 /** A Linux exception says which call of Linux failed, and why. */
 public final class LinuxException extends IOException {
 
+    public static final int EPERM = 1;
     public static final int ENOENT = 2;
     public static final int EINTR = 4;
     public static final int EAGAIN = 11;
@@ -20,6 +21,7 @@ public final class LinuxException extends IOException {
     /** The error number of {@link Linux#receive} when more descriptors came than the message may have. */
     public static final int EBADMSG = 74;
 
+    public static final int ENOPROTOOPT = 92;
     public static final int EADDRINUSE = 98;
     public static final int ECONNRESET = 104;
     public static final int ETOOMANYREFS = 109;
@@ -56,6 +58,7 @@ public final class LinuxException extends IOException {
 
     private static String nameOf(final int number) {
         return switch (number) {
+            case EPERM -> "EPERM (not permitted)";
             case ENOENT -> "ENOENT (no such file)";
             case EAGAIN -> "EAGAIN (no room now)";
             case ENOMEM -> "ENOMEM (no memory)";
@@ -67,6 +70,7 @@ public final class LinuxException extends IOException {
             case EPIPE -> "EPIPE (the other end is closed)";
             case ELOOP -> "ELOOP (a link)";
             case EBADMSG -> "EBADMSG (a message came with a descriptor that it can't have)";
+            case ENOPROTOOPT -> "ENOPROTOOPT (no such option)";
             case EADDRINUSE -> "EADDRINUSE (another has the name)";
             case ECONNRESET -> "ECONNRESET (the other end is closed)";
             case ETOOMANYREFS -> "ETOOMANYREFS (too many of the user's descriptors are on their way)";

@@ -48,7 +48,11 @@ final class ForeignCall {
 
     /** Returns the result, 0 or more. */
     static long call(final String name, final Call call) throws LinuxException {
-        final long result = attempt(call);
+        return checked(name, attempt(call));
+    }
+
+    /** Returns the result of {@link #attempt} if the call didn't fail. */
+    static long checked(final String name, final long result) throws LinuxException {
         if (result < 0) {
             throw new LinuxException(name, (int) -result);
         }

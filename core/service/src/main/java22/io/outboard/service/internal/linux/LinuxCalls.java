@@ -42,6 +42,7 @@ public final class LinuxCalls implements Linux {
     private static final int SOL_SOCKET = 1;
     private static final int SCM_RIGHTS = 1;
     private static final int SO_PEERCRED = 17;
+    private static final int SO_PASSRIGHTS = 83;
     private static final int SHUT_RDWR = 2;
     private static final int BACKLOG = 128;
 
@@ -108,6 +109,8 @@ public final class LinuxCalls implements Linux {
     private static final MethodHandle CONNECT = ForeignCall.function("connect", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
     private static final MethodHandle GETSOCKOPT =
             ForeignCall.function("getsockopt", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
+    private static final MethodHandle SETSOCKOPT =
+            ForeignCall.function("setsockopt", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
     private static final MethodHandle SENDMSG = ForeignCall.function("sendmsg", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT);
     private static final MethodHandle RECVMSG = ForeignCall.function("recvmsg", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT);
     private static final MethodHandle SHUTDOWN = ForeignCall.function("shutdown", JAVA_INT, JAVA_INT, JAVA_INT);
@@ -182,13 +185,19 @@ public final class LinuxCalls implements Linux {
     }
 
     @Override
+    public void refuseDescriptors(final int socket) throws LinuxException {
+        ForeignCall.call("setsockopt", (arena, state) -> (int) SETSOCKOPT.invokeExact(
+                state, socket, SOL_SOCKET, SO_PASSRIGHTS, arena.allocateFrom(JAVA_INT, 0), Integer.BYTES));
+    }
+
+    @Override
     public int accept(final int socket) throws LinuxException {
         final long accepted = ForeignCall.attempt((arena, state) -> (int) ACCEPT.invokeExact(
                 state, socket, MemorySegment.NULL, MemorySegment.NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
         if (accepted == -LinuxException.EAGAIN) {
             return NONE;
         }
-        return (int) ForeignCall.call("accept", (arena, state) -> accepted);
+        return (int) ForeignCall.checked("accept", accepted);
     }
 
     @Override
@@ -232,7 +241,7 @@ public final class LinuxCalls implements Linux {
         if (sent == -LinuxException.EAGAIN) {
             return false;
         }
-        ForeignCall.call("sendmsg", (arena, state) -> sent);
+        ForeignCall.checked("sendmsg", sent);
         return true;
     }
 
@@ -270,7 +279,7 @@ public final class LinuxCalls implements Linux {
             close(descriptor[0]);
             descriptor[0] = NONE;
         }
-        return (int) ForeignCall.call("recvmsg", (arena, state) -> received);
+        return (int) ForeignCall.checked("recvmsg", received);
     }
 
     /** Makes a {@code msghdr} for one message, with or without room for a descriptor, all of it in the arena. */
@@ -393,9 +402,7 @@ public final class LinuxCalls implements Linux {
         if (locked == -LinuxException.EAGAIN || locked == -LinuxException.EACCES) {
             return false;
         }
-        if (locked < 0) {
-            throw new LinuxException("fcntl", (int) -locked);
-        }
+        ForeignCall.checked("fcntl", locked);
         return true;
     }
 
