@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class LedgerTest {
@@ -72,5 +73,28 @@ class LedgerTest {
         assertThrows(
                 IllegalArgumentException.class,
                 () -> new Ledger(49, Map.of("a", new Quota(30, 30), "b", new Quota(20, 20))));
+    }
+
+    @Test
+    void shouldKnowTheRoomWhateverComesAndGoes() {
+        final Random random = new Random(1);
+        final List<Account> accounts = List.of(
+                ledger.open("day", 1), ledger.open("day", 2), ledger.open("night", 3), ledger.open("other", 4));
+        for (int i = 0; i < 1000; i++) {
+            final Account account = accounts.get(random.nextInt(accounts.size()));
+            if (account.leases.isEmpty() || random.nextBoolean()) {
+                // What clients state may be more than there is.
+                ledger.hold(account, account.nextLease, 1 + random.nextInt(30));
+            } else {
+                ledger.giveBack(account, account.leases.keySet().iterator().next());
+            }
+
+            final long free = 100 - ledger.lentBytes();
+            final long day = Math.max(0, 30 - ledger.lentBytes("day"));
+            final long night = Math.max(0, 20 - ledger.lentBytes("night"));
+            assertEquals(Math.min(60 - ledger.lentBytes("day"), free - night), ledger.roomBytes("day"));
+            assertEquals(Math.min(70 - ledger.lentBytes("night"), free - day), ledger.roomBytes("night"));
+            assertEquals(Math.min(50 - ledger.lentBytes("other"), free - day - night), ledger.roomBytes("other"));
+        }
     }
 }
