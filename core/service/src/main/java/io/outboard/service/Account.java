@@ -52,6 +52,9 @@ final class Account {
 
     long leasedWhenPressed;
 
+    /** The number of requests of the client that can wait, as {@link Admission} has last counted them. */
+    int waiting;
+
     /** Whether the client had too little to give back; it isn't asked again before {@link #askAgainAtNanos}. */
     boolean isExhausted;
 

@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
+import java.util.Iterator;
 import java.util.List;
 
 /**
@@ -25,7 +26,8 @@ import java.util.List;
  * #PAUSE_NANOS}, since a client that is asked has to wait for its device. A client that stops answering delays the
  * others once, by {@link #PATIENCE_NANOS}.
  *
- * <p>The caller provides the clock. Confined to the lender's thread. O(waiting x clients) for a call.
+ * <p>The caller provides the clock. Confined to the lender's thread. A call takes O(waiting + clients), and as much again
+ * for each request that is lent because of a refusal, and for each client whose last request is refused.
  */
 final class Admission {
 
@@ -156,7 +158,7 @@ final class Admission {
         while (!waiting.isEmpty()) {
             final LeaseRequest request = waiting.remove();
             final boolean isFirst = left.isEmpty() || isGuaranteed(request);
-            if (isFirst && ledger.roomBytes(request.account().name) >= request.bytes()) {
+            if (isFirst && hasRoom(request)) {
                 outcome.make(request, ledger.lend(request.account(), request.bytes()));
             } else {
                 left.add(request);
@@ -166,22 +168,80 @@ final class Admission {
     }
 
     /**
-     * Asks others to give back, and refuses the first request that has nobody to wait for, unless clients are gone that
-     * it needn't wait for. Returns false if there is no such request.
+     * Asks others to give back, and refuses the requests that have nobody to wait for, unless clients are gone that they
+     * needn't wait for. Returns true if the others must be decided anew.
      */
     private boolean refuse(final long nowNanos) {
-        waiting.forEach(request -> press(request, nowNanos));
-        for (final LeaseRequest request : waiting) {
-            if (!mayWait(request, nowNanos)) {
+        countWaiting(nowNanos);
+        press(nowNanos);
+        final boolean isAnyAwaited = ledger.accounts().stream().anyMatch(account -> isAwaited(account, nowNanos));
+        final Iterator<LeaseRequest> all = waiting.iterator();
+        while (all.hasNext()) {
+            final LeaseRequest request = all.next();
+            final boolean canWait = canWait(request, nowNanos);
+            // If there is room, the request only waits for earlier requests.
+            if (!canWait || !isAnyAwaited && !hasRoom(request)) {
                 if (outcome.takeOffHungUp()) {
                     return true;
                 }
-                waiting.remove(request);
+                all.remove();
+                request.account().waiting -= canWait ? 1 : 0;
                 outcome.refuse(request, isOverQuota(request) ? Refusal.QUOTA : Refusal.FULL);
-                return true;
+                if (canWait && request.account().waiting == 0 || !waiting.isEmpty() && hasRoom(waiting.element())) {
+                    return true;
+                }
             }
         }
         return false;
+    }
+
+    /**
+     * Counts each client's requests that can wait. A client with others only doesn't wait for memory: it is refused now,
+     * and goes on.
+     */
+    private void countWaiting(final long nowNanos) {
+        ledger.accounts().forEach(account -> account.waiting = 0);
+        for (final LeaseRequest request : waiting) {
+            request.account().waiting += canWait(request, nowNanos) ? 1 : 0;
+        }
+    }
+
+    /** Asks all clients that have more than their guarantee to give back, if a request needs that. */
+    private void press(final long nowNanos) {
+        for (final LeaseRequest request : waiting) {
+            if (canWait(request, nowNanos) && !hasRoom(request)) {
+                final long missingBytes = request.wantedBytes() - ledger.roomBytes(request.account().name);
+                ledger.accounts().forEach(account -> press(account, missingBytes, nowNanos));
+                // Whoever isn't asked now has nothing to give, whatever the other requests are.
+                return;
+            }
+        }
+    }
+
+    private void press(final Account account, final long missingBytes, final long nowNanos) {
+        final long bytes = Math.min(missingBytes, Math.min(account.leasedBytes, ledger.excessBytes(account.name)));
+        final boolean rests = account.isExhausted && nowNanos - account.askAgainAtNanos < 0;
+        if (bytes > 0 && account.pressedBytes == 0 && !rests && account.waiting == 0) {
+            account.pressedBytes = bytes;
+            account.pressedAtNanos = nowNanos;
+            account.leasedWhenPressed = account.leasedBytes;
+            outcome.press(account, bytes);
+        }
+    }
+
+    private static boolean isAwaited(final Account account, final long nowNanos) {
+        return account.pressedBytes > 0
+                && nowNanos - account.pressedAtNanos < PATIENCE_NANOS
+                && account.waiting == 0;
+    }
+
+    /** Returns whether a request may wait if there is somebody to wait for. */
+    private boolean canWait(final LeaseRequest request, final long nowNanos) {
+        return request.waits() && nowNanos - request.deadlineNanos() < 0 && !isOverQuota(request);
+    }
+
+    private boolean hasRoom(final LeaseRequest request) {
+        return request.bytes() <= ledger.roomBytes(request.account().name);
     }
 
     private boolean isGuaranteed(final LeaseRequest request) {
@@ -191,50 +251,5 @@ final class Admission {
 
     private boolean isOverQuota(final LeaseRequest request) {
         return request.bytes() > ledger.quotaLeftBytes(request.account().name);
-    }
-
-    private void press(final LeaseRequest request, final long nowNanos) {
-        final long roomBytes = ledger.roomBytes(request.account().name);
-        if (request.bytes() <= roomBytes || !request.waits() || isOverQuota(request)) {
-            return;
-        }
-        final long missingBytes = request.wantedBytes() - roomBytes;
-        for (final Account account : ledger.accounts()) {
-            final long bytes = Math.min(missingBytes, Math.min(account.leasedBytes, ledger.excessBytes(account.name)));
-            final boolean rests = account.isExhausted && nowNanos - account.askAgainAtNanos < 0;
-            if (bytes > 0 && account.pressedBytes == 0 && !rests && !isWaiting(account, nowNanos)) {
-                account.pressedBytes = bytes;
-                account.pressedAtNanos = nowNanos;
-                account.leasedWhenPressed = account.leasedBytes;
-                outcome.press(account, bytes);
-            }
-        }
-    }
-
-    private boolean mayWait(final LeaseRequest request, final long nowNanos) {
-        if (!canWait(request, nowNanos)) {
-            return false;
-        }
-        // There is room, so the request only waits for earlier requests.
-        if (ledger.roomBytes(request.account().name) >= request.bytes()) {
-            return true;
-        }
-        return ledger.accounts().stream()
-                .anyMatch(account -> account.pressedBytes > 0
-                        && nowNanos - account.pressedAtNanos < PATIENCE_NANOS
-                        && !isWaiting(account, nowNanos));
-    }
-
-    /** Returns whether a request may wait at all, if there is somebody to wait for. */
-    private boolean canWait(final LeaseRequest request, final long nowNanos) {
-        return request.waits() && nowNanos - request.deadlineNanos() < 0 && !isOverQuota(request);
-    }
-
-    /**
-     * Returns whether the client waits for memory. That is also true of the client whose request is being decided, but
-     * not of a client whose requests can only be refused: it goes on at once.
-     */
-    private boolean isWaiting(final Account account, final long nowNanos) {
-        return waiting.stream().anyMatch(request -> request.account() == account && canWait(request, nowNanos));
     }
 }

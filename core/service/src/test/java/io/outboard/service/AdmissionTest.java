@@ -7,7 +7,9 @@ import io.outboard.service.internal.wire.Refusal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** The admission decides who is lent memory, who waits and who is refused, by a clock that the test sets. */
 class AdmissionTest {
@@ -319,5 +321,28 @@ class AdmissionTest {
 
         assertEquals(List.of("refuse 2 FULL"), said());
         assertStillAwaited(c);
+    }
+
+    /** Each request asks and waits, and all are refused at once in the end. */
+    @Test
+    @Timeout(20)
+    void shouldDecideSoonWhenManyWait() {
+        final int clients = 32;
+        final int requests = 90;
+        ledger.lend(a, 80);
+        final List<Account> asking = IntStream.range(0, clients)
+                .mapToObj(i -> ledger.open("client" + i, 10 + i))
+                .toList();
+        for (int i = 0; i < requests; i++) {
+            for (final Account client : asking) {
+                ask(client, i, 30, 0);
+            }
+        }
+        assertEquals(List.of("press a 30"), said());
+
+        admission.eased(a, 1);
+
+        assertEquals(clients * requests, said().size());
+        assertEquals(Long.MAX_VALUE, admission.nextNanos(1));
     }
 }
