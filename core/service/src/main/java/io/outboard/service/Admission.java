@@ -212,7 +212,7 @@ final class Admission {
             if (canWait(request, nowNanos) && !hasRoom(request)) {
                 final long missingBytes = request.wantedBytes() - ledger.roomBytes(request.account().name);
                 ledger.accounts().forEach(account -> press(account, missingBytes, nowNanos));
-                // Whoever isn't asked now has nothing to give, whatever the other requests are.
+                // Whom it asks doesn't depend on the request, so nobody is left to ask for the others.
                 return;
             }
         }
