@@ -139,11 +139,14 @@ public final class LenderBuilder {
             lender.start();
             return lender;
         } finally {
-            if (!done && file != null) {
-                file.close();
-            }
-            if (!done && lock != null) {
-                lock.close();
+            try {
+                if (!done && file != null) {
+                    file.close();
+                }
+            } finally {
+                if (!done && lock != null) {
+                    lock.close();
+                }
             }
         }
     }

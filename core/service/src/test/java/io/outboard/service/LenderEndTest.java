@@ -11,6 +11,7 @@ import io.outboard.service.internal.linux.LinuxException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -221,6 +222,44 @@ class LenderEndTest {
         assertThrows(LinuxException.class, () -> loop(linux, () -> {}));
 
         assertEquals(1, closed.get());
+    }
+
+    /** The lender fails once it has its socket, in whose place there is something then that it can't delete. */
+    @Test
+    void shouldLeaveTheDeviceToOthersThoughItCannotDeleteItsSocket() throws IOException {
+        final Path socket = folder.resolve("lender");
+        final AtomicBoolean fails = new AtomicBoolean(true);
+        final LendingDevice device = new MemoryDevice(UNIT) {
+            @Override
+            public String name() {
+                return "end " + ProcessHandle.current().pid();
+            }
+
+            @Override
+            public boolean isExclusive() {
+                return true;
+            }
+
+            @Override
+            public long limitBytes() {
+                if (Files.exists(socket) && fails.getAndSet(false)) {
+                    try {
+                        Files.delete(socket);
+                        Files.createDirectories(socket.resolve("folder"));
+                    } catch (final IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                    throw new IllegalStateException("the device's own");
+                }
+                return super.limitBytes();
+            }
+        };
+        assertThrows(
+                DirectoryNotEmptyException.class, () -> Lender.of(device).start(socket));
+
+        try (Lender other = Lender.of(device).start(folder.resolve("other"))) {
+            assertEquals(device.name(), other.status().device());
+        }
     }
 
     private static boolean isClosedSoon(final CountDownLatch closed) {
