@@ -135,6 +135,7 @@ final class LenderLoop implements Runnable {
     private void runPosted() {
         Runnable action = posted.poll();
         while (action != null) {
+            hasLooked = false;
             attempt(action::run);
             action = posted.poll();
         }

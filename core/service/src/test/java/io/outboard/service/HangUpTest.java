@@ -181,6 +181,24 @@ class HangUpTest {
         second.close();
     }
 
+    @Test
+    void shouldLookForHangUpsAgainForEachPostedAction() throws Exception {
+        final SteppedLender here = start(Duration.ZERO);
+        final RawClient first = RawClient.known(socket);
+        final List<Boolean> found = new CopyOnWriteArrayList<>();
+
+        here.holdUp(gate);
+        here.loop.post(() -> found.add(here.requests.takeOffHungUp()));
+        here.loop.post(() -> {
+            first.close();
+            found.add(here.requests.takeOffHungUp());
+        });
+        gate.countDown();
+
+        Await.until(() -> found.size() == 2, () -> found);
+        assertEquals(List.of(false, true), found);
+    }
+
     /** Nobody is left to be waited for when the second client has answered. */
     @Test
     void shouldLookForHangUpsBeforeItRefusesWhenAClientHasEased() throws Exception {

@@ -19,7 +19,7 @@ final class SteppedLender implements AutoCloseable {
     final AtomicLong nanos = new AtomicLong();
 
     final LenderLoop loop;
-    private final Requests requests;
+    final Requests requests;
     private final Thread thread;
 
     SteppedLender(
