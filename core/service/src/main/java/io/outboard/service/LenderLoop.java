@@ -335,7 +335,7 @@ final class LenderLoop implements Runnable {
             }
             if (peers.size() >= mostPeers) {
                 requests.tell(LenderEvent.Kind.TURNED_AWAY, null, 0, "there are " + mostPeers + " connections");
-                sayCrowded(socket);
+                sayCrowded(socket, "connections: " + mostPeers);
                 return;
             }
             peers.add(new Peer(linux, socket, linux.peer(socket), requests.now() + HELLO_NANOS, backlog));
@@ -347,8 +347,7 @@ final class LenderLoop implements Runnable {
         }
     }
 
-    private void sayCrowded(final int socket) {
-        final String detail = "connections: " + mostPeers;
+    private void sayCrowded(final int socket, final String detail) {
         final Message refused = new Message(MessageType.REFUSED, 0, Refusal.CROWDED.code(), 0, 0, detail);
         try {
             linux.send(socket, refused.toBytes(), Linux.NONE);
@@ -358,7 +357,7 @@ final class LenderLoop implements Runnable {
     }
 
     /**
-     * Accepts and closes a connection, which {@code poll} would report again at once otherwise. Returns false if that
+     * Accepts and refuses a connection, which {@code poll} would report again at once otherwise. Returns false if that
      * fails.
      */
     private boolean turnAway() {
@@ -369,7 +368,8 @@ final class LenderLoop implements Runnable {
         try {
             final int socket = file.accept();
             if (socket != Linux.NONE) {
-                linux.close(socket);
+                sayCrowded(socket, "no descriptors left");
+                Peer.hangUp(linux, socket);
             }
             reserve = linux.event();
             return true;

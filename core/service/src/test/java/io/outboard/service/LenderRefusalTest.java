@@ -436,6 +436,33 @@ class LenderRefusalTest {
         Await.until(() -> events.stream().anyMatch(event -> event.detail().contains("EMFILE")), events::toString);
     }
 
+    /** The lender has only the descriptor that it keeps for this. */
+    @Test
+    void shouldSayThatItHasNoDescriptorForAClient() throws Exception {
+        final Path path = folder.resolve("other");
+        final AtomicInteger accepts = new AtomicInteger();
+        final Linux without = FakeLender.hooked((call, arguments) -> {
+            if (call.equals("accept") && accepts.incrementAndGet() == 1) {
+                throw new LinuxException("accept", LinuxException.EMFILE);
+            }
+        });
+        try (SteppedLender here = new SteppedLender(
+                Lender.of(LendingDevice.memory(UNIT)), without, path, Duration.ZERO, events::add)) {
+            final CountDownLatch gate = new CountDownLatch(1);
+            here.holdUp(gate);
+            final RawClient raw = new RawClient(path);
+            raw.send(new Message(MessageType.HELLO, 1, Message.VERSION, 0, 0, "raw"));
+            gate.countDown();
+
+            final Message refused = raw.answer();
+
+            assertEquals(MessageType.REFUSED, refused.type());
+            assertEquals(Refusal.CROWDED.code(), refused.a());
+            assertEquals("no descriptors left", refused.text());
+            raw.assertClosed();
+        }
+    }
+
     @Test
     void shouldSayWhatItDoes() throws IOException {
         assertLends();
