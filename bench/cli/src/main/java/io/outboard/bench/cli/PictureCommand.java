@@ -5,6 +5,7 @@ import io.outboard.bench.cli.common.StrategyNames;
 import io.outboard.bench.cli.common.WrongUseException;
 import io.outboard.bench.cli.measurement.MeasurementRun;
 import io.outboard.bench.cli.measurement.StrategyBench;
+import io.outboard.bench.cli.picture.Holders;
 import io.outboard.bench.cli.picture.Picture;
 import io.outboard.bench.cli.picture.PicturePage;
 import io.outboard.bench.cli.trace.Owners;
@@ -95,8 +96,10 @@ final class PictureCommand implements Callable<Integer> {
                         .println(strategy + " serves all of it in no region up to "
                                 + ByteSize.text(found.regionBytes()));
             }
-            PicturePage.write(
-                    new Picture(trace, owners, Strategies.named(strategy), options, found.regionBytes()), out);
+            final Picture picture =
+                    new Picture(trace, owners, Strategies.named(strategy), options, found.regionBytes());
+            PicturePage.write(picture, out);
+            Holders.lines(picture).forEach(spec.commandLine().getOut()::println);
         }
         spec.commandLine().getOut().println("picture: " + out);
         spec.commandLine().getOut().flush();

@@ -10,11 +10,11 @@ import io.outboard.core.StrategyOptions;
 import io.outboard.core.StrategyProvider;
 import io.outboard.core.VirtualMemorySource;
 import java.util.Arrays;
-import java.util.List;
 
 /**
  * A picture holds where a strategy put the blocks of a trace. For each block it has the operations between which the
- * block was in use, its place, and who allocated it; for some moments it has what was free.
+ * block was in use, its place, and who allocated it; for some moments it has what was free. Its peak is the moment at
+ * which the blocks in use take most memory.
  *
  * <p>Thread-safety: confined to one thread. Cost: 20 host bytes a block; a pass over the trace, in which the strategy
  * is asked for its largest free block at most {@value #MOST_MOMENTS} times.
@@ -43,10 +43,18 @@ public final class Picture {
     final int[] offsets;
     final int[] sizes;
 
-    /** For each block: who allocated it, as an index in the names. */
+    /** For each block: who allocated it, as an index in the table of those known. */
     final int[] owners;
 
-    final List<String> ownerNames;
+    final Owners known;
+
+    /** For each operation the nanoseconds since the first one; empty if the file has no times. */
+    final long[] nanos;
+
+    /** The first operation after which the blocks in use take most memory, and how much. */
+    final int peak;
+
+    final long peakBytes;
 
     /** The number of allocations that found no memory. */
     final long failures;
@@ -100,6 +108,9 @@ public final class Picture {
         largestFree = new double[count];
         int blocks = 0;
         int allocations = 0;
+        long used = 0;
+        long mostUsed = 0;
+        int mostUsedAt = 0;
         for (int i = 0; i < operations.length; i++) {
             final int slot = Trace.slot(operations[i]);
             if (!Trace.isFree(operations[i])) {
@@ -111,12 +122,18 @@ public final class Picture {
                     placed[blocks] = (int) ((address - region.address()) / granuleBytes);
                     sized[blocks] = (int) (target.sizeOf(address) / granuleBytes);
                     owned[blocks] = owners.owner(allocations);
+                    used += sized[blocks];
                     blockOf[slot] = blocks++;
                 }
                 allocations++;
             } else if (blockOf[slot] != NONE) {
                 ended[blockOf[slot]] = i;
+                used -= sized[blockOf[slot]];
                 target.free(region.address() + (placed[blockOf[slot]] & 0xFFFFFFFFL) * granuleBytes);
+            }
+            if (used > mostUsed) {
+                mostUsed = used;
+                mostUsedAt = i;
             }
             if ((i + 1) % every == 0 && i / every < count) {
                 moments[i / every] = i;
@@ -130,7 +147,10 @@ public final class Picture {
         offsets = Arrays.copyOf(placed, blocks);
         sizes = Arrays.copyOf(sized, blocks);
         this.owners = Arrays.copyOf(owned, blocks);
-        ownerNames = List.copyOf(owners.names());
+        known = owners;
+        nanos = owners.nanos();
+        peak = mostUsedAt;
+        peakBytes = mostUsed * granuleBytes;
     }
 
     private static Strategy create(

@@ -3,15 +3,20 @@ package io.outboard.bench.cli.picture;
 import io.outboard.bench.cli.report.AtomicFile;
 import io.outboard.bench.cli.report.Html;
 import io.outboard.bench.cli.report.Template;
+import io.outboard.bench.cli.trace.Owners;
 import io.outboard.core.ByteSize;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * This class writes a page that needs no network. The page shows blocks as rectangles, operations to the right and
@@ -20,12 +25,17 @@ import java.util.stream.Collectors;
  */
 public final class PicturePage {
 
+    private static final long MICROSECOND_NANOS = 1_000;
+    private static final int MORE_SHIFT = 7;
+    private static final int MORE = 1 << MORE_SHIFT;
+
     private static final String FOLDER = "/io/outboard/bench/cli/picture/";
 
     private PicturePage() {}
 
     /**
-     * Writes the page of a replayed trace, with some 21 bytes a block, 27 if owners are known.
+     * Writes the page of a replayed trace, with some 21 bytes a block, 27 if owners are known, and 1 to 4
+     * an operation if times are.
      *
      * @param picture the trace and where its blocks were
      * @param file the page; replaced if it exists
@@ -47,7 +57,7 @@ public final class PicturePage {
                 + ",\"free\":" + Html.json(picture.free) + ",\"largestFree\":" + Html.json(picture.largestFree)
                 + ",\"starts\":\"" + packed(picture.starts) + "\",\"ends\":\"" + packed(picture.ends)
                 + "\",\"offsets\":\"" + packed(picture.offsets) + "\",\"sizes\":\"" + packed(picture.sizes) + "\""
-                + owners(picture) + "}";
+                + ",\"peak\":" + picture.peak + times(picture) + owners(picture) + "}";
         write(picture.trace.name(), caption, "trace", data, file);
     }
 
@@ -85,14 +95,57 @@ public final class PicturePage {
                                 data)));
     }
 
-    /** Formats the names of owners, and for each block an index in them; nothing if all owners are unknown. */
+    /**
+     * Formats the owners; nothing if all are unknown. Each owner is four numbers, of its site, thread and stream in a
+     * table of texts, and of its stack; a stack is numbers in the table, too. Each block has the number of an owner.
+     */
     private static String owners(final Picture picture) {
-        if (picture.ownerNames.size() == 1) {
+        final List<Owners.Owner> table = picture.known.table();
+        if (table.size() == 1) {
             return "";
         }
-        return ",\"ownerNames\":"
-                + picture.ownerNames.stream().map(Html::json).collect(Collectors.joining(",", "[", "]"))
-                + ",\"owners\":\"" + packed(picture.owners) + "\"";
+        final Map<String, Integer> texts = new LinkedHashMap<>();
+        final int[] parts = table.stream()
+                .flatMapToInt(owner -> IntStream.of(
+                        number(texts, owner.site()),
+                        number(texts, owner.thread()),
+                        number(texts, owner.stream()),
+                        owner.stack()))
+                .toArray();
+        final String stacks = picture.known.stacks().stream()
+                .map(stack -> stack.stream()
+                        .map(frame -> Integer.toString(number(texts, frame)))
+                        .collect(Collectors.joining(",", "[", "]")))
+                .collect(Collectors.joining(",", "[", "]"));
+        return ",\"texts\":" + texts.keySet().stream().map(Html::json).collect(Collectors.joining(",", "[", "]"))
+                + ",\"parts\":\"" + packed(parts) + "\",\"stacks\":" + stacks + ",\"owners\":\""
+                + packed(picture.owners) + "\"";
+    }
+
+    private static int number(final Map<String, Integer> texts, final String text) {
+        return texts.computeIfAbsent(text, same -> texts.size());
+    }
+
+    /**
+     * Formats the times of operations, in microseconds from one to the next: seven bits a byte, the lowest first, and
+     * the eighth bit if another byte follows. Nothing if there are no times.
+     */
+    private static String times(final Picture picture) {
+        if (picture.nanos.length == 0) {
+            return "";
+        }
+        final ByteArrayOutputStream bytes = new ByteArrayOutputStream(2 * picture.nanos.length);
+        long last = 0;
+        for (final long nanos : picture.nanos) {
+            final long micros = nanos / MICROSECOND_NANOS;
+            long rest = micros - last;
+            for (; rest >= MORE; rest >>>= MORE_SHIFT) {
+                bytes.write((int) (rest | MORE));
+            }
+            bytes.write((int) rest);
+            last = micros;
+        }
+        return ",\"times\":\"" + Base64.getEncoder().encodeToString(bytes.toByteArray()) + "\"";
     }
 
     /** Encodes numbers in base 64, little endian. */

@@ -1,13 +1,19 @@
 package io.outboard.bench.cli.trace;
 
+import io.outboard.bench.cli.trace.Owners.Place;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedFrame;
+import jdk.jfr.consumer.RecordedStackTrace;
 import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingFile;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +30,9 @@ final class FlightRecording {
     /** The rule of an option that names a pool. */
     static final String NAMES_ONE = " must name one of the pools recorded";
 
+    /** The packages of frames that are no place in a user's program, if they are the innermost. */
+    private static final List<String> OUR_OWN = List.of("io.outboard.", "jcuda.", "java.", "jdk.");
+
     private static final long SECOND_NANOS = 1_000_000_000;
 
     private final TimedRows rows;
@@ -35,6 +44,9 @@ final class FlightRecording {
     /** The pools whose blocks or requests the recording has, sorted so that pool 10 comes after pool 9. */
     private final Set<String> pools =
             new TreeSet<>(Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder()));
+
+    /** Where programs were, by the recording's own stacks, of which it has each once. */
+    private final Map<RecordedStackTrace, Place> places = new IdentityHashMap<>();
 
     private boolean hasAllocations;
 
@@ -124,8 +136,30 @@ final class FlightRecording {
 
     private void own(final RecordedEvent event, final long stream) {
         if (owners != null) {
-            rows.ownedBy(owners.numberOf(threadOf(event), stream));
+            rows.ownedBy(owners.numberOf(placeOf(owners, event.getStackTrace()), threadOf(event), stream));
         }
+    }
+
+    private Place placeOf(final Owners its, final @Nullable RecordedStackTrace trace) {
+        if (trace == null) {
+            return Place.NONE;
+        }
+        if (places.size() == Owners.MOST_OWNERS) {
+            places.clear();
+        }
+        return places.computeIfAbsent(trace, same -> newPlace(its, same));
+    }
+
+    /** Finds the caller's frames: those of Outboard, and of what it stands in for, come first and say nothing of it. */
+    private static Place newPlace(final Owners owners, final RecordedStackTrace trace) {
+        final List<String> stack = new ArrayList<>();
+        for (final RecordedFrame frame : trace.getFrames()) {
+            final String type = frame.getMethod().getType().getName();
+            if (!stack.isEmpty() || OUR_OWN.stream().noneMatch(type::startsWith)) {
+                stack.add(type + "." + frame.getMethod().getName() + ":" + frame.getLineNumber());
+            }
+        }
+        return new Place(stack.isEmpty() ? "" : stack.get(0), owners.stackOf(stack));
     }
 
     /** Returns a thread's number and name (virtual threads usually have no name); empty if the event has no thread. */

@@ -3,6 +3,8 @@ package io.outboard.bench.cli.trace;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,11 +20,12 @@ final class RmmLogParser {
 
     /** Which columns a log has, and where; a column that it lacks has number -1. */
     private enum Layout {
-        ADAPTOR(HEADER, 0, 2, 3, 4, 5),
-        OLDER_ADAPTOR("Time,Action,Pointer,Size,Stream", -1, 1, 2, 3, 4),
+        ADAPTOR(HEADER, 0, 1, 2, 3, 4, 5),
+        OLDER_ADAPTOR("Time,Action,Pointer,Size,Stream", -1, 0, 1, 2, 3, 4),
         C_API(
                 "Event Type,Device ID,Address,Stream,Size (bytes),Free Memory,Total Memory,Current Allocs,Start,End,"
                         + "Elapsed,Location",
+                -1,
                 -1,
                 0,
                 2,
@@ -32,6 +35,7 @@ final class RmmLogParser {
         private final byte[] header;
         private final int columns;
         private final int thread;
+        private final int time;
         private final int action;
         private final int pointer;
         private final int size;
@@ -40,6 +44,7 @@ final class RmmLogParser {
         Layout(
                 final String header,
                 final int thread,
+                final int time,
                 final int action,
                 final int pointer,
                 final int size,
@@ -47,6 +52,7 @@ final class RmmLogParser {
             this.header = ascii(header);
             this.columns = (int) header.chars().filter(letter -> letter == ',').count() + 1;
             this.thread = thread;
+            this.time = time;
             this.action = action;
             this.pointer = pointer;
             this.size = size;
@@ -65,6 +71,11 @@ final class RmmLogParser {
 
     /** The largest region that strategies can divide with granules of 256 bytes. */
     private static final long MAX_REGION_BYTES = (1L << 40) - REGION_STEP_BYTES;
+
+    private static final Pattern TIME = Pattern.compile("(\\d\\d):(\\d\\d):(\\d\\d)[.:](\\d{6})");
+    private static final long MICROSECOND_NANOS = 1_000;
+    private static final long SECOND_NANOS = 1_000_000_000;
+    private static final long DAY_NANOS = 24 * 3600 * SECOND_NANOS;
 
     private static final int GRANULE_BYTES = 256;
     private static final byte[][] ALLOCATE = {ascii("allocate"), ascii("Alloc")};
@@ -106,6 +117,11 @@ final class RmmLogParser {
     private boolean isRest;
 
     private boolean cut;
+
+    /** The time of the row, since the midnight before the first one; the days of it that are over. */
+    private long atNanos;
+
+    private long days;
 
     RmmLogParser(
             final TraceContent content,
@@ -227,6 +243,9 @@ final class RmmLogParser {
     }
 
     private void readRow() throws TraceFormatException {
+        if (owners != null) {
+            readTime(owners);
+        }
         final int from = columns[layout.action];
         final int to = columns[layout.action + 1] - 1;
         if (matchesAny(from, to, ALLOCATE)) {
@@ -306,6 +325,29 @@ final class RmmLogParser {
                     + ", what the heap allows (see -Xmx)");
         }
         operations.add(operation);
+        if (owners != null) {
+            owners.addTime(atNanos);
+        }
+    }
+
+    /**
+     * Reads the time of day as the adaptor writes it, {@code HH:MM:SS.micros}, or with a colon in older versions. After
+     * midnight the times go on. If a row has another time, which may only count, the log has none.
+     */
+    private void readTime(final Owners its) {
+        final Matcher time = TIME.matcher(text(layout.time));
+        if (!time.matches()) {
+            its.dropTimes();
+            return;
+        }
+        final long seconds = 3600L * Integer.parseInt(time.group(1))
+                + 60L * Integer.parseInt(time.group(2))
+                + Integer.parseInt(time.group(3));
+        final long ofDay = SECOND_NANOS * seconds + MICROSECOND_NANOS * Integer.parseInt(time.group(4));
+        if (days * DAY_NANOS + ofDay < atNanos - DAY_NANOS / 2) {
+            days++;
+        }
+        atNanos = days * DAY_NANOS + ofDay;
     }
 
     /**

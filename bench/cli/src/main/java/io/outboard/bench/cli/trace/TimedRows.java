@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * is missing from the recording, for example because the recording ended while threads worked.
  *
  * <p>Thread-safety: confined to one thread. Cost: at most 60 host bytes a row while rows are added, and 44 while they
- * are sorted; 10 more a row with owners. Sorting takes one pass if the rows are in order, and otherwise merges runs in
+ * are sorted; 30 more a row with owners. Sorting takes one pass if the rows are in order, and otherwise merges runs in
  * pairs.
  */
 final class TimedRows {
@@ -111,6 +111,7 @@ final class TimedRows {
                 final long bytes = blocks.bytesOf(slot);
                 blocks.remove(address, slot);
                 operations.add(Trace.free(slot, bytes));
+                tellTime(row);
                 missingFrees += sizes[row] == FREE ? 0 : 1;
             } else if (sizes[row] == FREE) {
                 skippedFrees++;
@@ -123,8 +124,10 @@ final class TimedRows {
                 final boolean isFailed = address == NO_ADDRESS;
                 final int taken = isFailed ? blocks.addForAMoment(sizes[row]) : blocks.add(address, sizes[row]);
                 operations.add(Trace.allocation(taken, sizes[row]));
+                tellTime(row);
                 if (isFailed) {
                     operations.add(Trace.free(taken, sizes[row]));
+                    tellTime(row);
                 }
                 if (owners != null) {
                     owners.add(owned[row]);
@@ -146,6 +149,12 @@ final class TimedRows {
                 skippedFrees,
                 failed,
                 all);
+    }
+
+    private void tellTime(final int row) {
+        if (owners != null) {
+            owners.addTime(nanos[row]);
+        }
     }
 
     /**

@@ -1,9 +1,13 @@
 package io.outboard.bench.cli.trace;
 
+import io.outboard.bench.cli.trace.Owners.Place;
 import io.outboard.bench.cli.trace.PickledData.Dictionary;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -29,6 +33,9 @@ final class TorchSnapshot {
 
     /** The addresses of which the history has an event so far. */
     private final Set<Long> seen = new HashSet<>();
+
+    /** Where the program was, by the list of frames itself: a snapshot has each list once, and refers to it. */
+    private final Map<Object, Place> places = new IdentityHashMap<>();
 
     private long older;
 
@@ -63,11 +70,14 @@ final class TorchSnapshot {
         final List<?> events = events(histories.get(number));
         long atNanos = 0;
         for (final Object event : events) {
-            // Older versions have no times.
-            atNanos = event instanceof final Dictionary its && its.get("time_us") instanceof final Long micros
-                    ? micros * MICROSECOND_NANOS
-                    : atNanos + 1;
             if (event instanceof final Dictionary its) {
+                if (its.get("time_us") instanceof final Long micros) {
+                    atNanos = micros * MICROSECOND_NANOS;
+                } else {
+                    // Older versions have no times.
+                    atNanos++;
+                    dropTimes();
+                }
                 add(its, atNanos);
             }
         }
@@ -75,6 +85,12 @@ final class TorchSnapshot {
         return rows.toTrace(
                 content.fileName(),
                 older == 0 ? List.of() : List.of(older + " blocks are older than the history, and begin with it"));
+    }
+
+    private void dropTimes() {
+        if (owners != null) {
+            owners.dropTimes();
+        }
     }
 
     private static List<?> events(final @Nullable Object history) {
@@ -111,7 +127,7 @@ final class TorchSnapshot {
 
     private void addOlder(final long address, final Dictionary event) throws TraceFormatException {
         older++;
-        rows.add(Long.MIN_VALUE, address, number(event, "size"));
+        rows.add(Owners.BEFORE, address, number(event, "size"));
         own(event);
     }
 
@@ -127,7 +143,7 @@ final class TorchSnapshot {
                         if (isInUse && seen.add(address)) {
                             older++;
                             rows.add(
-                                    Long.MIN_VALUE,
+                                    Owners.BEFORE,
                                     address,
                                     number(block, block.get("requested_size") == null ? "size" : "requested_size"));
                             own(block);
@@ -141,26 +157,31 @@ final class TorchSnapshot {
 
     private void own(final Dictionary event) {
         if (owners != null) {
-            rows.ownedBy(owners.numberAt(
-                    siteOf(event.get("frames")),
+            rows.ownedBy(owners.numberOf(
+                    placeOf(owners, event.get("frames")),
+                    "",
                     event.get("stream") instanceof final Long stream ? stream : Owners.ANY_STREAM));
         }
     }
 
-    /** Returns the innermost frame of the program itself, or else the innermost one; empty if there is none. */
-    private static String siteOf(final @Nullable Object frames) {
-        String innermost = "";
+    private Place placeOf(final Owners its, final @Nullable Object frames) {
+        return frames == null ? Place.NONE : places.computeIfAbsent(frames, list -> newPlace(its, list));
+    }
+
+    /** Finds the innermost frame of the program itself, or else the innermost one; empty if there is none. */
+    private static Place newPlace(final Owners owners, final Object frames) {
+        final List<String> stack = new ArrayList<>();
+        String site = "";
         for (final Object each : events(frames)) {
             if (each instanceof final Dictionary frame && frame.get("filename") instanceof final String file) {
-                final String site =
-                        file.substring(file.lastIndexOf('/') + 1) + ":" + frame.get("line") + " " + frame.get("name");
-                if (file.endsWith(".py") && !file.contains(LIBRARY)) {
-                    return site;
+                stack.add(
+                        file.substring(file.lastIndexOf('/') + 1) + ":" + frame.get("line") + " " + frame.get("name"));
+                if (site.isEmpty() && file.endsWith(".py") && !file.contains(LIBRARY)) {
+                    site = stack.get(stack.size() - 1);
                 }
-                innermost = innermost.isEmpty() ? site : innermost;
             }
         }
-        return innermost;
+        return new Place(site.isEmpty() && !stack.isEmpty() ? stack.get(0) : site, owners.stackOf(stack));
     }
 
     private long number(final Dictionary of, final String key) throws TraceFormatException {

@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>A snapshot</b> is what {@code torch.cuda.memory._dump_snapshot} writes after {@code _record_memory_history}. It
  * is read as data: a pickle that names anything to be called is refused. A block ends when its free is completed.
  * Blocks that are older than the history begin with it, and notes count them. If several devices have a history, one is read,
- * by its number. The owners are the innermost frames of the program, and streams.
+ * by its number. The owners are the innermost frames of the program, its stacks, and streams.
  *
  * <p><b>A recording</b>, of a pool or of JFR, is read in the order of its times, whatever the order of the file. As in
  * a log, frees of blocks without a recorded allocation are skipped and counted, failed requests become blocks that are
@@ -50,12 +50,13 @@ import org.jspecify.annotations.Nullable;
  * notes say how often blocks were resized. If a free is missing, the block ends when its address is allocated again,
  * and notes count such blocks.
  *
- * <p>Threads and streams of allocations go to {@link Owners}, if the caller passes one. Those of RMM's CSV are kept
- * unchanged; a pool's recording has the last 16 bits of a thread's number, and JFR also the thread's name. HPTRACE1 has
- * no owners.
+ * <p>Threads and streams of allocations go to {@link Owners}, if the caller passes one, and so do the times of all
+ * operations. Those of RMM's CSV are kept unchanged; a pool's recording has the last 16 bits of a thread's number, and
+ * JFR also the thread's name, and stacks unless they are switched off. HPTRACE1 has no owners and no times; nor does a
+ * log whose times are numbers that only count.
  *
  * <p>Thread-safety: safe for any number of threads. Cost: one pass in a window of 64 KiB, with at most 20 host bytes an
- * operation and 96 a live block; with owners 10 to 20 more an operation. A file is refused before memory runs out if it
+ * operation and 96 a live block; with owners 20 to 40 more an operation. A file is refused before memory runs out if it
  * has more operations than a sixty-fourth of the JVM's largest heap in bytes (half as many in recordings), or more live
  * blocks than a 256th of it.
  */

@@ -13,11 +13,16 @@ import io.outboard.bench.cli.trace.TraceWriter;
 import io.outboard.core.Strategies;
 import io.outboard.core.StrategyOptions;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Base64;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -74,9 +79,52 @@ class PicturePageTest {
         assertArrayEquals(new int[] {0, 2, 4, 5}, numbers("starts", data));
         assertArrayEquals(new int[] {1, 3, 0, 1}, numbers("owners", data));
         assertEquals(
-                "\"\",\"thread 17, stream 0x7f00\",\"thread 18, stream 0x7f00\","
-                        + "\"thread \\u003c/script\\u003e, stream 0x0\"",
-                found("\"ownerNames\":\\[(.*?)]", data));
+                "\"\",\"17\",\"0x7f00\",\"18\",\"\\u003c/script\\u003e\",\"0x0\"", found("\"texts\":\\[(.*?)]", data));
+        assertArrayEquals(new int[] {0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 2, 0, 0, 4, 5, 0}, numbers("parts", data));
+        assertEquals("[]", found("\"stacks\":\\[(.*?)],\"", data));
+        assertFalse(data.contains("times"), "the log's times only count");
+    }
+
+    /** A stack is the numbers of its frames, and its site is one of them. */
+    @Test
+    void shouldHaveEachFrameOnce() throws IOException {
+        final Path file = folder.resolve("memory_snapshot.pickle");
+        try (InputStream in = Objects.requireNonNull(TraceReader.class.getResourceAsStream("torch-2.11.pickle"))) {
+            Files.copy(in, file);
+        }
+
+        final String data = dataOf(file, 1 << 30);
+
+        final String[] texts = found("\"texts\":\\[(.*?)],\"parts", data).split(",(?=\")", -1);
+        assertEquals(texts.length, Set.of(texts).size());
+        final int[] parts = numbers("parts", data);
+        final int[] owners = numbers("owners", data);
+        final int site = Arrays.asList(texts).indexOf("\"train.py:9 run\"");
+        final int owner = Arrays.stream(owners)
+                .filter(i -> parts[4 * i] == site)
+                .findFirst()
+                .orElseThrow();
+        final String stack = found("\"stacks\":\\[(.*)],\"owners", data).split("],\\[", -1)[parts[4 * owner + 3]];
+        assertTrue(List.of(stack.split(",", -1)).contains(Integer.toString(site)), stack);
+    }
+
+    /** Times are whole microseconds from one operation to the next, in groups of seven bits. */
+    @Test
+    void shouldHaveTheTimesOfAllOperations() throws IOException {
+        final Path log = Files.writeString(folder.resolve("rmm.csv"), """
+                Thread,Time,Action,Pointer,Size,Stream
+                17,00:00:01.000000,allocate,0x100000,1024,0x7f00
+                17,00:00:01.000127,allocate,0x200000,1024,0x7f00
+                17,00:00:01.000255,free,0x100000,1024,0x7f00
+                17,00:00:01.016639,free,0x200000,1024,0x7f00
+                """);
+
+        final String data = dataOf(log, 1 << 20);
+
+        assertArrayEquals(
+                new byte[] {0, 127, (byte) 0x80, 1, (byte) 0x80, (byte) 0x80, 1},
+                Base64.getDecoder().decode(found("\"times\":\"([^\"]*)\"", data)));
+        assertEquals("1", found("\"peak\":(\\d+)", data));
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.example.Program;
 import io.outboard.core.VirtualMemorySource;
 import io.outboard.pool.DeviceWork;
 import io.outboard.pool.Pool;
@@ -18,6 +19,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
 import jdk.jfr.Recording;
@@ -42,8 +44,19 @@ class OwnersTest {
                 .count();
         assertEquals(Owners.UNKNOWN, owners.owner(allocations));
         return IntStream.range(0, allocations)
-                .mapToObj(i -> owners.names().get(owners.owner(i)))
+                .mapToObj(i -> owners.table().get(owners.owner(i)).text())
                 .toList();
+    }
+
+    /** Returns the times of the operations. */
+    private static long[] nanosIn(final Path file) throws IOException {
+        final Owners owners = new Owners();
+        TraceReader.read(file, owners);
+        return owners.nanos();
+    }
+
+    private static List<String> namesIn(final Owners owners) {
+        return owners.table().stream().map(Owners.Owner::text).toList();
     }
 
     private Path rmmLog(final String... rows) throws IOException {
@@ -178,12 +191,87 @@ class OwnersTest {
                 ownersIn(flight));
     }
 
+    /** The innermost frames, Outboard's, aren't the place of an allocation; their stack begins at the user's. */
+    @Test
+    void shouldReadTheUsersFramesOfJfr() throws IOException {
+        final Path flight = folder.resolve("program.jfr");
+        try (Pool pool = Pool.over(new VirtualMemorySource(1L << 30)).build();
+                Recording recording = new Recording()) {
+            recording.enable("io.outboard.Allocation").withStackTrace();
+            recording.enable("io.outboard.Free").withoutStackTrace();
+            recording.start();
+            pool.free(Program.step(pool::allocate, 1000));
+            recording.stop();
+            recording.dump(flight);
+        }
+        final Owners owners = new Owners();
+        final Trace trace = TraceReader.read(flight, owners);
+
+        final Owners.Owner owner = owners.table().get(owners.owner(0));
+        assertEquals("com.example.Program.step:12", owner.site());
+        final List<String> stack = owners.stacks().get(owner.stack());
+        assertEquals(owner.site(), stack.get(0));
+        assertTrue(
+                stack.get(1).startsWith("io.outboard.bench.cli.trace.OwnersTest.shouldReadTheUsersFramesOfJfr:"),
+                stack::toString);
+        assertEquals(trace.operations().length, owners.nanos().length);
+    }
+
+    /** Times are of the day and go on after midnight; a row that a slower thread wrote late isn't before another. */
+    @Test
+    void shouldReadTheTimesOfRmm() throws IOException {
+        final Path log = rmmLog(
+                "17,23:59:59.000001,allocate,0x100,10,0x0",
+                "17,23:59:59:500001,allocate failure,0x0,10,0x0",
+                "17,00:00:01.000002,allocate,0x200,10,0x0",
+                "18,00:00:01.000001,free,0x100,10,0x0",
+                "17,23:59:59.000001,free,0x200,10,0x0",
+                "17,00:00:00.000001,allocate,0x200,10,0x0");
+
+        assertArrayEquals(
+                new long[] {
+                    0, 500_000_000, 500_000_000, 2_000_001_000, 2_000_001_000, 86_400_000_000_000L, 86_401_000_000_000L
+                },
+                nanosIn(log));
+    }
+
+    @Test
+    void shouldHaveNoTimesWhereALogOnlyCounts() throws IOException {
+        assertEquals(0, nanosIn(rmmLog("17,1,allocate,0x100,10,0x0", "17,2,free,0x100,10,0x0")).length);
+        assertEquals(0, nanosIn(rmmLog("17,00:00:01.000002,allocate,0x1,1,0x0", "17,,free,0x1,1,0x0")).length);
+    }
+
+    /** Times are in order; the third block's free is missing, and is when its address is allocated again. */
+    @Test
+    void shouldReadTheTimesOfRecordings() throws IOException {
+        final Path file = recording(
+                1030,
+                0x2000,
+                0,
+                allocatedBy(1),
+                1010,
+                0x1000,
+                0,
+                allocatedBy(1),
+                1050,
+                0x2000,
+                0,
+                allocatedBy(1),
+                1040,
+                0x1000,
+                0,
+                freedBy(1));
+
+        assertArrayEquals(new long[] {0, 20, 30, 40, 40}, nanosIn(file));
+    }
+
     @Test
     void shouldKnowNobodyInHpTrace() throws IOException {
         final Path file = folder.resolve("mid");
         TraceWriter.writeHpTrace(Profiles.named("mid", 100), file);
 
         assertEquals(List.of(""), ownersIn(file).stream().distinct().toList());
+        assertEquals(0, nanosIn(file).length);
     }
 
     @Test
@@ -194,7 +282,7 @@ class OwnersTest {
         assertEquals(first, owners.numberOf("17", "0x7f001000"));
         assertEquals(first + 1, owners.numberOf("18", STREAM));
         assertEquals(first, owners.numberOf("17", STREAM));
-        assertEquals(List.of("", "thread 17, stream 0x7f001000", "thread 18, stream 0x7f001000"), owners.names());
+        assertEquals(List.of("", "thread 17, stream 0x7f001000", "thread 18, stream 0x7f001000"), namesIn(owners));
     }
 
     /**
@@ -210,13 +298,41 @@ class OwnersTest {
 
         assertEquals(Owners.UNKNOWN, owners.numberOf("one more", 0));
         assertEquals(7, owners.numberOf("7", 0));
-        assertEquals(Owners.MOST_OWNERS, owners.names().size());
+        assertEquals(Owners.MOST_OWNERS, owners.table().size());
 
         final String rocket = "\uD83D\uDE80";
         final Owners longer = new Owners();
         longer.numberOf("1" + rocket.repeat(1000), "0".repeat(1000));
-        final String name = longer.names().get(1);
+        final String name = namesIn(longer).get(1);
         assertEquals("thread 1" + rocket.repeat(19) + "?, stream " + "0".repeat(Owners.MOST_LETTERS), name);
         assertTrue(StandardCharsets.UTF_8.newEncoder().canEncode(name));
+    }
+
+    /** Equal stacks have one number; whatever a file says, stacks are cut, and those that come too late are empty. */
+    @Test
+    void shouldKeepTheStacksSmall() {
+        final Owners owners = new Owners();
+        final List<String> deep = Collections.nCopies(1000, "x".repeat(1000));
+        assertEquals(1, owners.stackOf(deep));
+        assertEquals(1, owners.stackOf(deep));
+        assertEquals(
+                Collections.nCopies(Owners.MOST_DEPTH, "x".repeat(Owners.MOST_FRAME_LETTERS)),
+                owners.stacks().get(1));
+        assertEquals(Owners.NO_STACK, owners.stackOf(List.of()));
+        for (int i = 2; i < Owners.MOST_OWNERS; i++) {
+            assertEquals(i, owners.stackOf(List.of("frame " + i)));
+        }
+
+        assertEquals(Owners.NO_STACK, owners.stackOf(List.of("frame 2", "frame 3")));
+        assertEquals(7, owners.stackOf(List.of("frame 7")));
+
+        final Owners many = new Owners();
+        for (int i = 0; i < Owners.MOST_OWNERS; i += Owners.MOST_DEPTH) {
+            final int first = i;
+            many.stackOf(IntStream.range(first, first + Owners.MOST_DEPTH)
+                    .mapToObj(Integer::toString)
+                    .toList());
+        }
+        assertEquals(Owners.NO_STACK, many.stackOf(List.of("one more")));
     }
 }

@@ -63,7 +63,11 @@ class TorchSnapshotTest {
         assertEquals(new FailedRequests(1, 1 << 30), trace.failedRequests());
         assertEquals(
                 List.of("", "train.py:12 forward, stream 0x7", "linear.py:120 __init__, stream 0x7", "stream 0x7"),
-                owners.names());
+                namesIn(owners));
+        assertEquals(
+                List.of("linear.py:120 __init__", "train.py:12 forward"),
+                owners.stacks().get(owners.table().get(owners.owner(0)).stack()));
+        assertArrayEquals(new long[] {0, 15_000, 15_000, 20_000, 30_000}, owners.nanos());
         assertEquals(List.of(), trace.notes());
     }
 
@@ -81,8 +85,12 @@ class TorchSnapshotTest {
         assertEquals(37, trace.operationCount());
         assertEquals(68_257_028, trace.peakLiveBytes());
         assertTrue(
-                owners.names().contains("train.py:9 run, stream 0x0"),
-                () -> owners.names().toString());
+                namesIn(owners).contains("train.py:9 run, stream 0x0"),
+                () -> namesIn(owners).toString());
+    }
+
+    private static List<String> namesIn(final Owners owners) {
+        return owners.table().stream().map(Owners.Owner::text).distinct().toList();
     }
 
     /** The first block is known by its free, and the last of the segment by its state at the end. */
@@ -107,8 +115,10 @@ class TorchSnapshotTest {
                                         block("active_pending_free", 1024))),
                         Map.of("device", 1L, "address", 0x9000L, "blocks", List.of(block("active_allocated", 512)))));
 
-        final Trace trace = TraceReader.read(file);
+        final Owners owners = new Owners();
+        final Trace trace = TraceReader.read(file, owners);
 
+        assertArrayEquals(new long[] {0, 0, 0, 10_000, 20_000}, owners.nanos());
         assertArrayEquals(
                 new long[] {
                     Trace.allocation(0, 100),
@@ -143,7 +153,10 @@ class TorchSnapshotTest {
         final Map<String, Object> first = Map.of("action", "alloc", "addr", 1L, "size", 1L);
         final Map<String, Object> then = Map.of("action", "free_completed", "addr", 1L, "size", 1L);
 
-        final Trace trace = TraceReader.read(snapshot(List.of(List.of(first, then, first)), List.of()));
+        final Owners owners = new Owners();
+        final Trace trace = TraceReader.read(snapshot(List.of(List.of(first, then, first)), List.of()), owners);
+
+        assertEquals(0, owners.nanos().length);
 
         assertArrayEquals(
                 new long[] {Trace.allocation(0, 1), Trace.free(0, 1), Trace.allocation(0, 1)}, trace.operations());
