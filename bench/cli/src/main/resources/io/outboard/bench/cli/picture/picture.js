@@ -152,8 +152,8 @@ const picture = (() => {
 
   /** Formats seconds with three digits, or with as many as tell steps of the given size apart. */
   function time(seconds, step) {
-    const size = step ? 100 * step : seconds;
-    const [unit, name] = size >= 1 || seconds === 0 ? [1, 's'] : size >= 1e-3 ? [1e-3, 'ms'] : [1e-6, 'µs'];
+    const size = step ? 100 * step : seconds || 1;
+    const [unit, name] = size >= 1 ? [1, 's'] : size >= 1e-3 ? [1e-3, 'ms'] : [1e-6, 'µs'];
     const digits = Math.max(0, Math.min(6, Math.ceil(-Math.log10((step || seconds / 100 || 1) / unit) - 1e-9)));
     return `${(seconds / unit).toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits})} ${name}`;
   }
@@ -261,7 +261,7 @@ const picture = (() => {
     for (let i = 0; i < count; i++) {
       if (isInUse(i, moment) && found[blocks.owners[i]]) {
         const name = group.of[i];
-        const its = groups.get(name) || {name, bytes: 0, lives: []};
+        const its = groups.get(name) || {name, text: group.texts[name] || UNKNOWN, bytes: 0, lives: []};
         its.bytes += blocks.sizes[i] * blocks.unit;
         its.lives.push(life(i));
         groups.set(name, its);
@@ -282,7 +282,7 @@ const picture = (() => {
     const all = holders();
     const sum = all.reduce((total, each) => total + each.bytes, 0);
     const rows = all.slice(0, MOST_ROWS).map(each => {
-      const button = tag('button', {type: 'button'}, swatch(cssOf(group.colours[each.name])), group.texts[each.name] || UNKNOWN);
+      const button = tag('button', {type: 'button'}, swatch(cssOf(group.colours[each.name])), each.text);
       const row = tag('tr', {}, tag('th', {scope: 'row'}, button), ...[bytes(each.bytes), `${(100 * each.bytes / used).toFixed(1)} %`,
         each.blocks.toLocaleString('en')].concat(isDump ? [] : lifeText(each.life)).map(text => tag('td', {textContent: text})));
       row.setAttribute('aria-selected', each.name === chosen);
@@ -413,7 +413,7 @@ const picture = (() => {
     const box = canvas.getBoundingClientRect();
     const times = [];
     const step = Math.max(axis.name === 'operations' ? 1 : 1e-6, stepFor(t1 - t0, Math.max(2, box.width / 110), false));
-    for (let tick = Math.ceil(t0 / step); tick * step <= t1; tick++) {
+    for (let tick = Math.ceil(t0 / step); !isDump && tick * step <= t1; tick++) {
       times.push(labelAt('left', (tick * step - t0) / (t1 - t0), axis.text(tick * step, step)));
     }
     byId('times').replaceChildren(...times);

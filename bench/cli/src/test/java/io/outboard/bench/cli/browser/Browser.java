@@ -158,7 +158,7 @@ public final class Browser implements AutoCloseable {
     }
 
     /** Waits until the page has been laid out and painted anew, observers of sizes included. */
-    private void settle() throws IOException, InterruptedException {
+    public void settle() throws IOException, InterruptedException {
         send(
                 session + "/execute/async",
                 "{\"script\":\"const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() =>"
