@@ -93,7 +93,7 @@ const picture = (() => {
     return {
       offsets: numbers(data.offsets), sizes: numbers(data.sizes), unit: data.granuleBytes, starts, ends, axes, operations: data.operations,
       top: data.regionBytes / data.granuleBytes, free: data.free, largestFree: data.largestFree, peak: data.peak, owners,
-      ownerCount: parts.length / 4, ownerText, stack, groupings,
+      ownerCount: parts.length / 4, ownerText, stack, groupings, isInLimbo: () => false,
       at: i => seconds && last > 0 ? `, ${time(seconds[Math.min(i, data.operations - 1)])}` : '',
       tell: (i, place) => `block ${(i + 1).toLocaleString('en')}: ${place}, operations ${starts[i].toLocaleString('en')} to ${
         ends[i].toLocaleString('en')}${ownerText(owners[i]) ? `, ${ownerText(owners[i])}` : ''}`
@@ -120,18 +120,14 @@ const picture = (() => {
     });
     const texts = [...new Set(all.map((_, i) => siteOf(i)))];
     const numberOf = new Map(texts.map((text, i) => [text, i]));
-    const states = ['used', 'limbo'];
-    const groupings = [{name: 'state', texts: ['in use', 'in limbo'], of: i => states.indexOf(all[i].state), colours: [0, LIMBO]}];
-    if (texts.some(text => text)) {
-      groupings.unshift({name: 'place', texts, of: i => numberOf.get(siteOf(i))});
-    }
+    const groupings = texts.some(text => text) ? [{name: 'place', texts, of: i => numberOf.get(siteOf(i))}] : [];
     const starts = new Uint32Array(all.length);
     const ends = new Uint32Array(all.length).fill(1);
     return {
       starts, ends, offsets, sizes: Float64Array.from(all, block => Math.ceil(block.sizeBytes / unit)), unit,
       axes: [{name: 'operations', starts, ends, moments: [], end: 1, at: () => 0.5, operation: () => 0, text: () => '', least: 1}],
       operations: 1, top: Math.max(1, top), free: [], largestFree: [], peak: 0, owners: Uint32Array.from(all.keys()), ownerCount: all.length,
-      ownerText: siteOf, stack: () => [], groupings, regions, at: () => '',
+      ownerText: siteOf, stack: () => [], groupings, regions, isInLimbo: i => all[i].state === 'limbo', at: () => '',
       tell: (i, place) => `${place}: ${all[i].address}, ${all[i].state}${siteOf(i) ? `, ${siteOf(i)}` : ''}`
     };
   }
@@ -186,11 +182,14 @@ const picture = (() => {
   }
 
   function classOf(i) {
+    if (blocks.isInLimbo(i)) {
+      return CLASSES.length;
+    }
     const log2 = Math.floor(Math.log2(blocks.sizes[i] * blocks.unit));
     return Math.max(0, Math.min(CLASSES.length - 1, (log2 - FIRST_LOG2 >> 2) + 1));
   }
 
-  blocks.groupings.push({name: 'size', texts: CLASSES, of: classOf, colours: [...CLASSES.keys()]});
+  blocks.groupings.push({name: 'size', texts: CLASSES.concat('in limbo'), of: classOf, colours: [...CLASSES.keys(), LIMBO]});
 
   /** Tells whether a block is in use after an operation. */
   function isInUse(i, operation) {

@@ -125,9 +125,15 @@ public final class Browser implements AutoCloseable {
     }
 
     public void colourScheme(final String scheme) throws IOException, InterruptedException {
+        media("screen", scheme);
+    }
+
+    /** Shows pages as on a screen or in print, for a user who prefers light or dark. */
+    public void media(final String media, final String scheme) throws IOException, InterruptedException {
         devTools(
                 "Emulation.setEmulatedMedia",
-                "{\"features\":[{\"name\":\"prefers-color-scheme\",\"value\":" + Html.json(scheme) + "}]}");
+                "{\"media\":" + Html.json(media) + ",\"features\":[{\"name\":\"prefers-color-scheme\",\"value\":"
+                        + Html.json(scheme) + "}]}");
         settle();
     }
 

@@ -399,6 +399,28 @@ class PicturePageBrowserTest {
         }
     }
 
+    /** What a dark screen shows in dark colours is printed in light ones. */
+    @Test
+    void shouldPrintInLightColours() throws IOException, InterruptedException {
+        openTimed();
+        browser().colourScheme("dark");
+        try {
+            assertEquals("20,24,28", paper());
+            browser().media("print", "dark");
+            assertEquals("255,255,255", paper());
+        } finally {
+            browser().colourScheme("light");
+        }
+        assertEquals("252,252,250", paper());
+    }
+
+    /** Returns the colour at the top of the picture, where nothing is. */
+    private static String paper() throws IOException, InterruptedException {
+        return browser()
+                .evaluate("return Array.from(document.querySelector('#blocks canvas').getContext('2d')"
+                        + ".getImageData(2, 2, 1, 1).data.slice(0, 3)).join()");
+    }
+
     @Test
     void shouldOpenDumps() throws IOException, InterruptedException {
         final Path dump = folder.resolve("now.json");
@@ -419,6 +441,6 @@ class PicturePageBrowserTest {
         assertTrue(text("#places span").startsWith("0x10000000000|+ "), text("#places span"));
         assertEquals("", text("#times span"));
         assertEquals("Held: 10.0 MiB", text("#holders h2"));
-        assertEquals("in use10.0 MiB100.0 %10", text("#holders tbody tr"));
+        assertEquals("to 16 MiB10.0 MiB100.0 %10", text("#holders tbody tr"));
     }
 }

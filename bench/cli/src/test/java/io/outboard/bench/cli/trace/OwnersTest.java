@@ -21,8 +21,13 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.IntStream;
 import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedFrame;
+import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -215,6 +220,32 @@ class OwnersTest {
                 stack.get(1).startsWith("io.outboard.bench.cli.trace.OwnersTest.shouldReadTheUsersFramesOfJfr:"),
                 stack::toString);
         assertEquals(trace.operations().length, owners.nanos().length);
+    }
+
+    /** The documented depth of {@code jfr print} suffices for the user's frames, of all events that a call causes. */
+    @Test
+    void shouldHaveTheUsersFramesWithinTheDocumentedDepth() throws IOException {
+        final Path flight = folder.resolve("program.jfr");
+        try (Pool pool = Pool.over(new VirtualMemorySource(1L << 30)).build();
+                Recording recording = new Recording()) {
+            recording.enable("io.outboard.Allocation");
+            recording.enable("io.outboard.Free");
+            recording.enable("io.outboard.RegionTaken");
+            recording.start();
+            Program.step(pool::allocate, 1000);
+            recording.stop();
+            recording.dump(flight);
+        }
+
+        final Set<String> events = new TreeSet<>();
+        for (final RecordedEvent event : RecordingFile.readAllEvents(flight)) {
+            final List<RecordedFrame> frames = event.getStackTrace().getFrames();
+            final boolean isThere = frames.subList(0, Math.min(20, frames.size())).stream()
+                    .anyMatch(frame -> frame.getMethod().getType().getName().equals(Program.class.getName()));
+            assertTrue(isThere, event::toString);
+            events.add(event.getEventType().getName());
+        }
+        assertEquals(Set.of("io.outboard.Allocation", "io.outboard.RegionTaken"), events);
     }
 
     /** Times are of the day and go on after midnight; a row that a slower thread wrote late isn't before another. */
