@@ -339,6 +339,18 @@ class OwnersTest {
         assertTrue(StandardCharsets.UTF_8.newEncoder().canEncode(name));
     }
 
+    /** Many stacks at one place take half of the table, and then the place alone is known. */
+    @Test
+    void shouldLeaveRoomForPlacesWithoutStacks() {
+        final Owners owners = new Owners();
+        for (int i = 1; i < Owners.MOST_OWNERS / 2; i++) {
+            assertEquals(i, owners.numberOf(new Owners.Place("a", owners.stackOf(List.of("frame " + i))), "", 0));
+        }
+
+        final int last = owners.numberOf(new Owners.Place("a", owners.stackOf(List.of("one more"))), "", 0);
+        assertEquals(new Owners.Owner("a", "", "0x0", Owners.NO_STACK), owners.table().get(last));
+    }
+
     /** Equal stacks have one number; whatever a file says, stacks are cut, and those that come too late are empty. */
     @Test
     void shouldKeepTheStacksSmall() {
