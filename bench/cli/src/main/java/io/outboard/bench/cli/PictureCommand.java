@@ -31,8 +31,8 @@ import picocli.CommandLine.Spec;
         name = "picture",
         mixinStandardHelpOptions = true,
         description =
-                "Makes a page that shows where a strategy puts the blocks of a recorded program, over time, and what is free; or"
-                        + " what Pool.dump wrote. The page needs no network; wheel and drag look closer.")
+                "Makes a page that shows where a strategy puts the blocks of a recorded program, over time, what is free, and"
+                        + " who holds memory at the peak; or what Pool.dump wrote. The page needs no network.")
 final class PictureCommand implements Callable<Integer> {
 
     private static final String SMALLEST = "smallest";
@@ -65,6 +65,12 @@ final class PictureCommand implements Callable<Integer> {
     private @Nullable String pool;
 
     @Option(
+            names = "--beside",
+            paramLabel = "FILE",
+            description = "Another file; the page compares who holds memory at the peaks of both.")
+    private @Nullable Path beside;
+
+    @Option(
             names = "--out",
             paramLabel = "PAGE",
             defaultValue = "picture.html",
@@ -77,33 +83,41 @@ final class PictureCommand implements Callable<Integer> {
         OptionValue.checkFile("--out", out);
         final long regionBytes = region.equals(SMALLEST) ? 0 : OptionValue.bytes("--region", region);
         if (isDump()) {
-            for (final String option : new String[] {"--strategy", "--region", "--pool"}) {
+            for (final String option : new String[] {"--strategy", "--region", "--pool", "--beside"}) {
                 if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
                     throw new WrongUseException(option + " must not go with a dump, whose blocks lie where they lie");
                 }
             }
             PicturePage.writeDump(String.valueOf(file.getFileName()), Files.readString(file), out);
         } else {
-            final Owners owners = new Owners();
-            final Trace trace = TraceReader.read(file, owners, pool);
-            final StrategyOptions options = StrategyOptions.DEFAULTS.withMaxBlocks(MeasurementRun.maxBlocks(trace));
-            final StrategyBench.Smallest found = regionBytes > 0
-                    ? new StrategyBench.Smallest(regionBytes, true)
-                    : StrategyBench.open(strategy, trace, options.maxBlocks()).smallestRegion(step -> {});
-            if (!found.serves()) {
-                spec.commandLine()
-                        .getOut()
-                        .println(strategy + " serves all of it in no region up to "
-                                + ByteSize.text(found.regionBytes()));
-            }
-            final Picture picture =
-                    new Picture(trace, owners, Strategies.named(strategy), options, found.regionBytes());
-            PicturePage.write(picture, out);
+            final Picture picture = picture(file, regionBytes);
+            final Picture other = beside == null ? null : picture(beside, 0);
+            PicturePage.write(picture, other, out);
             Holders.lines(picture).forEach(spec.commandLine().getOut()::println);
+            if (other != null) {
+                spec.commandLine().getOut().println("beside it " + beside);
+                Holders.lines(other).forEach(spec.commandLine().getOut()::println);
+            }
         }
         spec.commandLine().getOut().println("picture: " + out);
         spec.commandLine().getOut().flush();
         return 0;
+    }
+
+    /** Reads and replays a file, in the smallest region that serves it if the size is 0. */
+    private Picture picture(final Path of, final long regionBytes) throws IOException {
+        final Owners owners = new Owners();
+        final Trace trace = TraceReader.read(of, owners, pool);
+        final StrategyOptions options = StrategyOptions.DEFAULTS.withMaxBlocks(MeasurementRun.maxBlocks(trace));
+        final StrategyBench.Smallest found = regionBytes > 0
+                ? new StrategyBench.Smallest(regionBytes, true)
+                : StrategyBench.open(strategy, trace, options.maxBlocks()).smallestRegion(step -> {});
+        if (!found.serves()) {
+            spec.commandLine()
+                    .getOut()
+                    .println(strategy + " serves all of it in no region up to " + ByteSize.text(found.regionBytes()));
+        }
+        return new Picture(trace, owners, Strategies.named(strategy), options, found.regionBytes());
     }
 
     private boolean isDump() throws IOException {

@@ -44,6 +44,26 @@ class PictureCommandTest {
     }
 
     @Test
+    void shouldCompareTwoTraces() throws IOException {
+        final Path page = folder.resolve("page.html");
+        final Path other = Files.writeString(
+                folder.resolve("other.csv"), "Thread,Time,Action,Pointer,Size,Stream\n7,1,allocate,0x10,1000,0\n");
+        final CommandRun outcome =
+                CommandRun.of("picture", trace().toString(), "--beside", other.toString(), "--out", page.toString());
+
+        assertEquals(0, outcome.exitCode(), outcome.err());
+        assertEquals(
+                List.of(
+                        "peak: 1.62GiB in use after operation 3,999",
+                        "beside it " + other,
+                        "peak: 1KiB in use after operation 0",
+                        "      1KiB 100 %       1 blocks, median life to the end: thread 7",
+                        "picture: " + page),
+                outcome.out().lines().toList());
+        assertTrue(Files.readString(page).contains("\"other\":{\"name\":\"other.csv\",\"bytes\":1024,"));
+    }
+
+    @Test
     void shouldWriteAPageOfADump() throws IOException {
         final Path dump = folder.resolve("now.json");
         try (Pool pool = Pool.over(new VirtualMemorySource(1L << 30)).build()) {
@@ -55,7 +75,7 @@ class PictureCommandTest {
 
         assertEquals(0, outcome.exitCode(), outcome.err());
         assertTrue(Files.readString(page).contains("data-kind=\"dump\""));
-        for (final String option : new String[] {"--strategy", "--region"}) {
+        for (final String option : new String[] {"--strategy", "--region", "--beside"}) {
             final CommandRun refused = CommandRun.of(
                     "picture",
                     dump.toString(),

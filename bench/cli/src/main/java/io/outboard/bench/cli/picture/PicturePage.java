@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,6 +18,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * This class writes a page that needs no network. The page shows blocks as rectangles, operations to the right and
@@ -38,10 +40,11 @@ public final class PicturePage {
      * an operation if times are.
      *
      * @param picture the trace and where its blocks were
+     * @param other another trace, to whose peak that of the first is compared; null for none
      * @param file the page; replaced if it exists
      * @throws IOException if the page can't be written
      */
-    public static void write(final Picture picture, final Path file) throws IOException {
+    public static void write(final Picture picture, final @Nullable Picture other, final Path file) throws IOException {
         final String caption = String.format(
                 Locale.ROOT,
                 "%,d operations on %s in %s; at most %s live%s",
@@ -57,7 +60,8 @@ public final class PicturePage {
                 + ",\"free\":" + Html.json(picture.free) + ",\"largestFree\":" + Html.json(picture.largestFree)
                 + ",\"starts\":\"" + packed(picture.starts) + "\",\"ends\":\"" + packed(picture.ends)
                 + "\",\"offsets\":\"" + packed(picture.offsets) + "\",\"sizes\":\"" + packed(picture.sizes) + "\""
-                + ",\"peak\":" + picture.peak + times(picture) + owners(picture) + "}";
+                + ",\"peak\":" + picture.peak + times(picture) + owners(picture)
+                + (other == null ? "" : other(other)) + "}";
         write(picture.trace.name(), caption, "trace", data, file);
     }
 
@@ -120,6 +124,18 @@ public final class PicturePage {
         return ",\"texts\":" + texts.keySet().stream().map(Html::json).collect(Collectors.joining(",", "[", "]"))
                 + ",\"parts\":\"" + packed(parts) + "\",\"stacks\":" + stacks + ",\"owners\":\""
                 + packed(picture.owners) + "\"";
+    }
+
+    /** Formats who holds the memory at the peak of another picture, by each part that is known of owners. */
+    private static String other(final Picture other) {
+        return ",\"other\":{\"name\":" + Html.json(other.trace.name()) + ",\"bytes\":" + other.peakBytes
+                + ",\"holders\":"
+                + Arrays.stream(Holders.Part.values())
+                        .map(part -> Holders.atPeak(other, part).stream()
+                                .map(holder -> "[" + Html.json(holder.name()) + "," + holder.bytes() + "]")
+                                .collect(Collectors.joining(",", "[", "]")))
+                        .collect(Collectors.joining(",", "[", "]"))
+                + "}";
     }
 
     private static int number(final Map<String, Integer> texts, final String text) {

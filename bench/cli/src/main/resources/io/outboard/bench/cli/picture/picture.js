@@ -84,7 +84,7 @@ const picture = (() => {
         moments: data.moments.map(ofOperation), end: last, at: ofOperation, operation: time => firstAfter(seconds, time) - 1,
         text: time, least: 1e-6});
     }
-    const part = (name, column) => ({name, texts, of: i => parts[4 * owners[i] + column]});
+    const part = (name, column) => ({name, texts, of: i => parts[4 * owners[i] + column], other: data.other && data.other.holders[column]});
     const groupings = [part('place', 0), part('thread', 1), part('stream', 2)].filter(
       (_, column) => parts.some((text, i) => i % 4 === column && texts[text] !== ''));
     const ownerText = o => [texts[parts[4 * o]], ...['thread ', 'stream '].map((name, i) => texts[parts[4 * o + i + 1]] &&
@@ -93,7 +93,7 @@ const picture = (() => {
     return {
       offsets: numbers(data.offsets), sizes: numbers(data.sizes), unit: data.granuleBytes, starts, ends, axes, operations: data.operations,
       top: data.regionBytes / data.granuleBytes, free: data.free, largestFree: data.largestFree, peak: data.peak, owners,
-      ownerCount: parts.length / 4, ownerText, stack, groupings, isInLimbo: () => false,
+      ownerCount: parts.length / 4, ownerText, stack, groupings, isInLimbo: () => false, other: data.other,
       at: i => seconds && last > 0 ? `, ${time(seconds[Math.min(i, data.operations - 1)])}` : '',
       tell: (i, place) => `block ${(i + 1).toLocaleString('en')}: ${place}, operations ${starts[i].toLocaleString('en')} to ${
         ends[i].toLocaleString('en')}${ownerText(owners[i]) ? `, ${ownerText(owners[i])}` : ''}`
@@ -273,6 +273,24 @@ const picture = (() => {
     return [...groups.values()].sort((a, b) => b.bytes - a.bytes);
   }
 
+  /** Adds what the groups hold at the peak of another recording, and the groups that are only there. */
+  function addOthers(all) {
+    const rest = new Map(group.other);
+    for (const each of all) {
+      const name = group.texts[each.name];
+      each.beside = rest.get(name) || 0;
+      rest.delete(name);
+    }
+    for (const [name, beside] of rest) {
+      all.push({name: -1, text: name || UNKNOWN, bytes: 0, beside});
+    }
+    all.sort((a, b) => Math.max(b.bytes, b.beside) - Math.max(a.bytes, a.beside));
+  }
+
+  function change(difference) {
+    return difference === 0 ? '0' : `${difference > 0 ? '+' : '\u2212'}${bytes(Math.abs(difference))}`;
+  }
+
   function tellHolders() {
     let used = 0;
     for (let i = 0; i < count; i++) {
@@ -280,24 +298,30 @@ const picture = (() => {
     }
     const all = holders();
     const sum = all.reduce((total, each) => total + each.bytes, 0);
+    const isBeside = group.other !== undefined && moment === blocks.peak && sum === used;
+    if (isBeside) {
+      addOthers(all);
+    }
+    const columns = [['bytes', each => bytes(each.bytes)], ['share', each => `${(100 * each.bytes / (used || 1)).toFixed(1)} %`]].concat(
+      isBeside ? [['beside', each => bytes(each.beside)], ['change', each => change(each.bytes - each.beside)]]
+        : [['blocks', each => each.blocks.toLocaleString('en')]].concat(isDump ? [] : [['median life', each => lifeText(each.life)]]));
     const rows = all.slice(0, MOST_ROWS).map(each => {
       const button = tag('button', {type: 'button'}, swatch(cssOf(group.colours[each.name])), each.text);
-      const row = tag('tr', {}, tag('th', {scope: 'row'}, button), ...[bytes(each.bytes), `${(100 * each.bytes / used).toFixed(1)} %`,
-        each.blocks.toLocaleString('en')].concat(isDump ? [] : lifeText(each.life)).map(text => tag('td', {textContent: text})));
+      const row = tag('tr', {}, tag('th', {scope: 'row'}, button), ...columns.map(([, text]) => tag('td', {textContent: text(each)})));
       row.setAttribute('aria-selected', each.name === chosen);
       row.addEventListener('click', () => {
-        chosen = chosen === each.name ? -1 : each.name;
+        chosen = chosen === each.name || each.name < 0 ? -1 : each.name;
         paint();
       });
       return row;
     });
-    const head = tag('tr', {}, ...[group.name, 'bytes', 'share', 'blocks'].concat(isDump ? [] : 'median life').map(
-      text => tag('th', {scope: 'col', textContent: text})));
+    const head = tag('tr', {}, ...[group.name, ...columns.map(([name]) => name)].map(text => tag('th', {scope: 'col', textContent: text})));
     const when = isDump ? '' : ` at ${moment === blocks.peak ? 'the peak' : 'this moment'}`;
     byId('holders').replaceChildren(
       tag('h2', {textContent: `${isDump ? 'Held' : `In use${when}`}: ${bytes(used)}`}),
       tag('p', {textContent: [isDump ? '' : `after operation ${moment.toLocaleString('en')}${blocks.at(moment)}`,
-        sum < used ? `found: ${bytes(sum)}, ${(100 * sum / (used || 1)).toFixed(1)} %` : ''].filter(text => text).join('; ')}),
+        sum < used ? `found: ${bytes(sum)}, ${(100 * sum / (used || 1)).toFixed(1)} %` : '',
+        isBeside ? `beside it ${blocks.other.name}: ${bytes(blocks.other.bytes)} at its peak` : ''].filter(text => text).join('; ')}),
       tag('table', {}, tag('thead', {}, head), tag('tbody', {}, ...rows)),
       tag('p', {textContent: all.length > MOST_ROWS ? `and ${(all.length - MOST_ROWS).toLocaleString('en')} more` : ''}));
   }

@@ -85,6 +85,7 @@ class PicturePageBrowserTest {
         PicturePage.write(
                 new Picture(
                         trace, new Owners(), Strategies.named(strategy), StrategyOptions.DEFAULTS, trace.regionBytes()),
+                null,
                 page);
         return page;
     }
@@ -177,7 +178,9 @@ class PicturePageBrowserTest {
         final Trace trace = TraceReader.read(log, owners);
         final Path page = folder.resolve("owners.html");
         PicturePage.write(
-                new Picture(trace, owners, Strategies.named("hal-first-fit"), StrategyOptions.DEFAULTS, 1 << 20), page);
+                new Picture(trace, owners, Strategies.named("hal-first-fit"), StrategyOptions.DEFAULTS, 1 << 20),
+                null,
+                page);
         browser().open(page);
 
         assertEquals("[]", browser().console());
@@ -205,7 +208,7 @@ class PicturePageBrowserTest {
                 StrategyOptions.DEFAULTS,
                 1 << 20);
         final Path page = folder.resolve("timed.html");
-        PicturePage.write(picture, page);
+        PicturePage.write(picture, null, page);
         browser().open(page);
         assertEquals("[]", browser().console());
         return picture;
@@ -247,6 +250,38 @@ class PicturePageBrowserTest {
         assertEquals("3512 KiB80.0 %11.00 ms|2128 KiB20.0 %12.50 ms", text("#holders tbody tr"));
         choose("#by", "size");
         assertEquals("to 1 MiB640 KiB100.0 %22.50 ms", text("#holders tbody tr"));
+    }
+
+    /** Each group stands beside the same one of the other recording, and what is only there comes, too. */
+    @Test
+    void shouldCompareThePeaksOfTwoRecordings() throws IOException, InterruptedException {
+        final Picture picture = openTimed();
+        final Owners owners = new Owners();
+        final Path log = Files.writeString(folder.resolve("before.csv"), """
+                Thread,Time,Action,Pointer,Size,Stream
+                3,1,allocate,0x10,786432,0x8
+                4,2,allocate,0x20,131072,0x8
+                """);
+        final Picture before = new Picture(
+                TraceReader.read(log, owners),
+                owners,
+                Strategies.named("hal-first-fit"),
+                StrategyOptions.DEFAULTS,
+                1 << 20);
+        final Path page = folder.resolve("beside.html");
+        PicturePage.write(picture, before, page);
+        browser().open(page);
+
+        assertEquals("[]", browser().console());
+        assertEquals("thread|bytes|share|beside|change", text("#holders thead th"));
+        assertEquals(
+                "3512 KiB80.0 %768 KiB\u2212256 KiB|2128 KiB20.0 %0 B+128 KiB|40 B0.0 %128 KiB\u2212128 KiB",
+                text("#holders tbody tr"));
+        assertEquals("after operation 3, 2.00 ms; beside it before.csv: 896 KiB at its peak|", text("#holders p"));
+        choose("#by", "stream");
+        assertEquals("0x8640 KiB100.0 %896 KiB\u2212256 KiB", text("#holders tbody tr"));
+        choose("#by", "size");
+        assertEquals("size|bytes|share|blocks|median life", text("#holders thead th"));
     }
 
     /** A click on the lower picture chooses a moment, and the button goes back to the peak. */
@@ -371,7 +406,9 @@ class PicturePageBrowserTest {
         final Trace trace = TraceReader.read(file, owners);
         final Path page = folder.resolve("stacks.html");
         PicturePage.write(
-                new Picture(trace, owners, Strategies.named("hal-first-fit"), StrategyOptions.DEFAULTS, 1 << 27), page);
+                new Picture(trace, owners, Strategies.named("hal-first-fit"), StrategyOptions.DEFAULTS, 1 << 27),
+                null,
+                page);
         browser().open(page);
 
         touch("1, 'down', 0.99, 0.99", "1, 'up', 0.99, 0.99");

@@ -41,6 +41,7 @@ class PicturePageTest {
         final Path page = folder.resolve("page.html");
         PicturePage.write(
                 new Picture(trace, owners, Strategies.named("hal-first-fit"), StrategyOptions.DEFAULTS, regionBytes),
+                null,
                 page);
         return found("data-kind=\"trace\">(.*?)</script>", Files.readString(page));
     }
