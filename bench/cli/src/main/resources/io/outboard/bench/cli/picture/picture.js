@@ -308,7 +308,7 @@ const picture = (() => {
     const rows = all.slice(0, MOST_ROWS).map(each => {
       const button = tag('button', {type: 'button'}, swatch(cssOf(group.colours[each.name])), each.text);
       const row = tag('tr', {}, tag('th', {scope: 'row'}, button), ...columns.map(([, text]) => tag('td', {textContent: text(each)})));
-      row.setAttribute('aria-selected', each.name === chosen);
+      row.setAttribute('aria-selected', each.name >= 0 && each.name === chosen);
       row.addEventListener('click', () => {
         chosen = chosen === each.name || each.name < 0 ? -1 : each.name;
         paint();

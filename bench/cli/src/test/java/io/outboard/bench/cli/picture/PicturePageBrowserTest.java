@@ -278,6 +278,7 @@ class PicturePageBrowserTest {
                 "3512 KiB80.0 %768 KiB\u2212256 KiB|2128 KiB20.0 %0 B+128 KiB|40 B0.0 %128 KiB\u2212128 KiB",
                 text("#holders tbody tr"));
         assertEquals("after operation 3, 2.00 ms; beside it before.csv: 896 KiB at its peak|", text("#holders p"));
+        assertEquals("", text("#holders tr[aria-selected=true]"));
         choose("#by", "stream");
         assertEquals("0x8640 KiB100.0 %896 KiB\u2212256 KiB", text("#holders tbody tr"));
         choose("#by", "size");
