@@ -142,8 +142,9 @@ const picture = (() => {
       unit++;
     }
     const text = amount / size;
-    const digits = step ? Math.max(0, Math.min(9, Math.ceil(Math.log10(size / step)))) : text >= 100 || unit === 0 ? 0 : text >= 10 ? 1 : 2;
-    return `${text.toFixed(digits)} ${units[unit]}`;
+    const three = text >= 100 || unit === 0 ? 0 : text >= 10 ? 1 : 2;
+    const apart = step < size ? Math.min(6, 1 + Math.ceil(Math.log10(size / step))) : 0;
+    return `${text.toFixed(step ? apart : three)} ${units[unit]}`;
   }
 
   /** Formats seconds with three digits, or with as many as tell steps of the given size apart. */
@@ -222,7 +223,8 @@ const picture = (() => {
     return found[blocks.owners[i]] === 1 && (chosen < 0 || group.of[i] === chosen);
   }
 
-  const cssOf = colour => colour < COLOURS ? `--colour-${colour}` : '--live';
+  /** Groups without a colour of their own share one, which stands out if only some blocks are shown. */
+  const cssOf = colour => colour < COLOURS ? `--colour-${colour}` : chosen >= 0 || found.includes(0) ? '--ink' : '--live';
 
   /** Returns a colour in the order of the image, alpha, blue, green, red, mixed with paper if it is dimmed. */
   function pixel(name, dimmed) {
@@ -467,7 +469,8 @@ const picture = (() => {
       line.hidden = x < 0 || x > 1;
     }
     const button = byId('peak');
-    button.textContent = moment === blocks.peak ? 'peak' : 'this moment; back to the peak';
+    const name = moment === blocks.peak ? 'peak' : 'this moment; back to the peak';
+    button.textContent = x < 0 ? `\u2190 ${name}` : x > 1 ? `${name} \u2192` : name;
     button.style.left = `${Math.max(0, Math.min(box.width - button.offsetWidth, x * box.width - button.offsetWidth / 2))}px`;
     const frame = byId('frame');
     frame.hidden = picked < 0;

@@ -311,6 +311,12 @@ class PicturePageBrowserTest {
         assertEquals("0 B|128 KiB|256 KiB|384 KiB|512 KiB|640 KiB|768 KiB|896 KiB", text("#places span"));
         final String first = tipAt(0.1, 0.9);
         assertEquals("-1", browser().evaluate("return picture.find(0.45, 0.9)"));
+        browser().evaluate("picture.look({t0: 0.003, t1: 0.0035, a0: 3 << 10, a1: 4 << 10}); return 0;");
+        browser().settle();
+        assertEquals("3.0 ms|3.1 ms|3.2 ms|3.3 ms|3.4 ms|3.5 ms", text("#times span"));
+        assertTrue(text("#places span").startsWith("768 KiB|800 KiB|"), text("#places span"));
+        assertEquals("\u2190 peak", text("#peak"));
+        browser().evaluate("document.getElementById('whole').click(); return 0;");
         choose("#unit select", "operations");
         browser().settle();
         assertEquals("0|1|2|3|4|5|6|7", text("#times span"));
