@@ -180,14 +180,14 @@ final class Admission {
             final LeaseRequest request = all.next();
             final boolean canWait = canWait(request, nowNanos);
             // If there is room, the request only waits for earlier requests.
-            if (!canWait || !isAnyAwaited && !hasRoom(request)) {
+            if (!canWait || (!isAnyAwaited && !hasRoom(request))) {
                 if (outcome.takeOffHungUp()) {
                     return true;
                 }
                 all.remove();
                 request.account().waiting -= canWait ? 1 : 0;
                 outcome.refuse(request, isOverQuota(request) ? Refusal.QUOTA : Refusal.FULL);
-                if (canWait && request.account().waiting == 0 || !waiting.isEmpty() && hasRoom(waiting.element())) {
+                if ((canWait && request.account().waiting == 0) || (!waiting.isEmpty() && hasRoom(waiting.element()))) {
                     return true;
                 }
             }
@@ -230,9 +230,7 @@ final class Admission {
     }
 
     private static boolean isAwaited(final Account account, final long nowNanos) {
-        return account.pressedBytes > 0
-                && nowNanos - account.pressedAtNanos < PATIENCE_NANOS
-                && account.waiting == 0;
+        return account.pressedBytes > 0 && nowNanos - account.pressedAtNanos < PATIENCE_NANOS && account.waiting == 0;
     }
 
     /** Returns whether a request may wait if there is somebody to wait for. */

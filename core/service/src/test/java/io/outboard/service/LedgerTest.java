@@ -78,8 +78,8 @@ class LedgerTest {
     @Test
     void shouldKnowTheRoomWhateverComesAndGoes() {
         final Random random = new Random(1);
-        final List<Account> accounts = List.of(
-                ledger.open("day", 1), ledger.open("day", 2), ledger.open("night", 3), ledger.open("other", 4));
+        final List<Account> accounts =
+                List.of(ledger.open("day", 1), ledger.open("day", 2), ledger.open("night", 3), ledger.open("other", 4));
         for (int i = 0; i < 1000; i++) {
             final Account account = accounts.get(random.nextInt(accounts.size()));
             if (account.leases.isEmpty() || random.nextBoolean()) {

@@ -254,8 +254,7 @@ class LenderEndTest {
                 return super.limitBytes();
             }
         };
-        assertThrows(
-                DirectoryNotEmptyException.class, () -> Lender.of(device).start(socket));
+        assertThrows(DirectoryNotEmptyException.class, () -> Lender.of(device).start(socket));
 
         try (Lender other = Lender.of(device).start(folder.resolve("other"))) {
             assertEquals(device.name(), other.status().device());

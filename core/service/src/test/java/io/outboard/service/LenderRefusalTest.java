@@ -446,8 +446,8 @@ class LenderRefusalTest {
                 throw new LinuxException("accept", LinuxException.EMFILE);
             }
         });
-        try (SteppedLender here = new SteppedLender(
-                Lender.of(LendingDevice.memory(UNIT)), without, path, Duration.ZERO, events::add)) {
+        try (SteppedLender here =
+                new SteppedLender(Lender.of(LendingDevice.memory(UNIT)), without, path, Duration.ZERO, events::add)) {
             final CountDownLatch gate = new CountDownLatch(1);
             here.holdUp(gate);
             final RawClient raw = new RawClient(path);
