@@ -291,8 +291,9 @@ public final class Plan {
     }
 
     /**
-     * Tells whether a request may have a place of a plan: one that is as large, or larger by a seventh of the request or
-     * a granule at most. So a plan that was made with larger sizes than a step's has room for blocks that grow.
+     * Tells whether a request may have a place of a plan: one that is as large, or larger by a seventh of the
+     * request or a granule at most. So a plan that was made with larger sizes than a step's has room for blocks
+     * that grow.
      *
      * @param granules size of the request, {@code 0 < granules}
      * @param placeGranules size of the place, {@code 0 <= placeGranules}

@@ -211,7 +211,7 @@ public final class PlannedStrategy extends SegregatedStrategy implements Stepwis
                 : placeByTlsf(size, alignmentMask);
     }
 
-    /** Adds the lowest and the highest place that a free block has for a request, if any; answers how many there are. */
+    /** Adds the lowest and the highest place of a free block for a request, if any; answers how many are there. */
     private int addCandidates(final int block, final long size, final long alignmentMask, final int count) {
         final long low = start(block) + padding(start(block), alignmentMask);
         final long most = start(block) + size(block) - size;

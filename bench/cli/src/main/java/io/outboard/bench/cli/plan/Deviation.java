@@ -10,8 +10,8 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A deviation is a way in which a step differs from the recorded one. Some blocks are drawn at random, and each of these
- * deviates. Safe for any number of threads.
+ * A deviation is a way in which a step differs from the recorded one. Some blocks are drawn at random, and each of
+ * these deviates. Safe for any number of threads.
  */
 enum Deviation {
     AS_RECORDED("as recorded", 0),
@@ -40,6 +40,9 @@ enum Deviation {
 
     private final String text;
     private final double share;
+
+    /** A list that nobody can change, which its type doesn't tell. */
+    @SuppressWarnings("ImmutableEnumChecker")
     private final List<Kind> kinds;
 
     /** Makes a deviation of a share of the blocks, but of one at least. Without kinds nothing deviates. */

@@ -32,9 +32,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>Ranks are by length of life, size or most live granules, each in turn.
  * </ul>
  *
- * <p>Where we deviate: the bound holds for each floor, not for the lowest alone: the blocks whose floors are at or above
- * it must fit above it. A block below the last offset needs another block below it first, which raises its floor. Parts
- * that failed are remembered by their floors, and left at once when they come again, in later searches, too. And there
+ * <p>Where we deviate: the bound holds for each floor, not for the lowest alone: the blocks whose floors are at or
+ * above it must fit above it. A block below the last offset needs another block below it first, which raises its floor.
+ * Parts that failed are remembered by their floors, and left at once when they come again, in later searches, too. And there
  * are many short searches in random orders, each round longer than the one before, instead of few long ones: a lucky
  * search takes a few thousand steps, and an unlucky one rarely recovers.
  *
@@ -291,7 +291,7 @@ final class FloorSearch {
         }
         // What can follow depends on the open blocks' floors alone; other floors rise above all of these first.
         hash = mixed(hash);
-        final int memory = (int) hash & FAILED - 1;
+        final int memory = (int) hash & (FAILED - 1);
         if (failed[memory] == hash) {
             return false;
         }

@@ -20,7 +20,7 @@ final class Planner {
     /** The number of steps of the first searches for each ceiling; half as many more when all searches have failed. */
     private static final long FIRST_STEPS = 2000;
 
-    /** The number of ceilings that are tried without a capacity, in quarters of the difference between bound and top. */
+    /** The number of ceilings that are tried in turn, in quarters of the difference between bound and top. */
     private static final int CEILINGS = 4;
 
     private final Lifetimes blocks;

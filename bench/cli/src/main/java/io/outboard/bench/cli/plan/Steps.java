@@ -94,13 +94,18 @@ final class Steps {
         return common.toTrace(steps.get(0));
     }
 
-    /**
-     * The blocks of a step in the order of their allocations.
-     *
-     * @param bytes the size of each
-     * @param ends the number of the first block that is allocated after the block's life, or the number of all blocks
-     */
-    private record Blocks(long[] bytes, int[] ends) {
+    /** The blocks of a step in the order of their allocations. */
+    private static final class Blocks {
+
+        private final long[] bytes;
+
+        /** For each: the number of the first block that is allocated after its life, or the number of all blocks. */
+        private final int[] ends;
+
+        private Blocks(final long[] bytes, final int[] ends) {
+            this.bytes = bytes;
+            this.ends = ends;
+        }
 
         static Blocks of(final Trace step, final long granuleBytes) {
             final Lifetimes lifetimes = Lifetimes.of(step, granuleBytes);

@@ -9,8 +9,8 @@ import java.util.function.Function;
  * This class plans blocks of different sizes in zones of their own, one above the other, the largest blocks lowest. In
  * a plan without zones, small blocks lie where a large block lies later; if a step deviates and one of the small blocks
  * is still there, the large one finds no room anywhere. In zones, a block that lies wrongly hinders others of about its
- * size alone, and their memory is soon found. Small blocks are a small part of what is live, so their zones cost little.
- * Safe for any number of threads.
+ * size alone, and their memory is soon found. Small blocks are a small part of what is live, so their zones cost
+ * little. Safe for any number of threads.
  */
 final class Zones {
 
@@ -43,15 +43,15 @@ final class Zones {
     }
 
     /**
-     * Divides blocks into zones, at each power of two where that is cheap: where the peaks on both sides of it add up to
-     * little more than the peak of all.
+     * Divides blocks into zones, at each power of two where that is cheap: where the peaks on both sides of it add up
+     * to little more than the peak of all.
      */
     private static List<int[]> of(final Lifetimes blocks) {
         final List<int[]> zones = new ArrayList<>();
         int[] rest = new int[blocks.count()];
         Arrays.setAll(rest, block -> block);
         double left = blocks.peakGranules() * MOST_COST;
-        for (int size = 1 << Integer.SIZE - 2; size > 1; size >>= 1) {
+        for (int size = 1 << (Integer.SIZE - 2); size > 1; size >>= 1) {
             final int least = size;
             final int[] large = Arrays.stream(rest)
                     .filter(block -> blocks.size(block) >= least)
