@@ -563,7 +563,7 @@ const picture = (() => {
   /** Begins a gesture with the fingers, or the mouse's button, that are down. */
   function begin() {
     const all = [...pointers.values()];
-    gesture = all.length === 0 ? null : {view, all: all.map(each => ({...each})), moved: gesture !== null && gesture.moved};
+    gesture = all.length === 0 ? null : {view, all: all.map(each => ({...each})), moved: all.length > 1 || gesture !== null && gesture.moved};
   }
 
   function follow() {
@@ -573,7 +573,7 @@ const picture = (() => {
     const middle = (points, key) => points.reduce((sum, each) => sum + each[key], 0) / points.length;
     const dx = middle(all, 'x') - middle(now, 'x');
     const dy = middle(now, 'y') - middle(all, 'y');
-    gesture.moved = gesture.moved || all.length > 1 || Math.hypot(dx, dy) > TAP_PIXELS;
+    gesture.moved = gesture.moved || Math.hypot(dx, dy) > TAP_PIXELS;
     if (gesture.moved) {
       view = {...from};
       if (all.length > 1) {

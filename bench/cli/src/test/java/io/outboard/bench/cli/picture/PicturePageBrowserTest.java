@@ -2,6 +2,7 @@ package io.outboard.bench.cli.picture;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -169,9 +170,9 @@ class PicturePageBrowserTest {
     void shouldTellWhoAllocatedABlock() throws IOException, InterruptedException {
         final Path log = Files.writeString(folder.resolve("rmm.csv"), """
                 Thread,Time,Action,Pointer,Size,Stream
-                17,1,allocate,0x100000,524288,0x7f00
+                Loader,1,allocate,0x100000,524288,0x7F00
                 ,2,allocate,0x200000,262144,
-                17,3,free,0x100000,524288,0x0
+                Loader,3,free,0x100000,524288,0x0
                 ,4,free,0x200000,262144,
                 """);
         final Owners owners = new Owners();
@@ -184,8 +185,10 @@ class PicturePageBrowserTest {
         browser().open(page);
 
         assertEquals("[]", browser().console());
-        assertEquals("block 1: 512 KiB at 0 B, operations 0 to 2, thread 17, stream 0x7f00", tipAt(0.1, 0.9));
+        assertEquals("block 1: 512 KiB at 0 B, operations 0 to 2, thread Loader, stream 0x7F00", tipAt(0.1, 0.9));
         assertEquals("block 2: 256 KiB at 512 KiB, operations 1 to 3", tipAt(0.5, 0.4));
+        choose("#find", "loader");
+        assertEquals("Loader512 KiB66.7 %12", text("#holders tbody tr").replaceAll(" op.", ""));
     }
 
     /** Opens the page of a log whose peak is after its fourth operation, at 2 ms. */
@@ -377,7 +380,8 @@ class PicturePageBrowserTest {
         touch("1, 'down', 0.4, 0.5", "2, 'down', 0.6, 0.5", "1, 'move', 0.3, 0.5", "2, 'move', 0.7, 0.5");
         assertEquals("0.25 0.75 0.00 1.00", view(), "fingers side by side zoom time");
         touch("1, 'up', 0.3, 0.5", "2, 'up', 0.7, 0.5");
-        assertEquals("-1", browser().evaluate("return picture.picked()"), "a pinch is no tap");
+        touch("1, 'down', 0.1, 0.5", "2, 'down', 0.2, 0.9", "1, 'up', 0.1, 0.5", "2, 'up', 0.2, 0.9");
+        assertEquals("-1", browser().evaluate("return picture.picked()"), "two fingers are no tap");
         touch("1, 'down', 0.5, 0.5", "1, 'move', 0.7, 0.5", "1, 'up', 0.7, 0.5");
         assertEquals("0.15 0.65 0.00 1.00", view(), "one finger moves");
         touch(
@@ -424,6 +428,9 @@ class PicturePageBrowserTest {
                 owners.stacks().get(owners.table().get(owners.owner(picked)).stack());
         assertEquals("train.py:10 run", stack.get(6));
         assertEquals(String.join("|", stack), text("#block li"));
+        choose("#find", "_Call_Impl");
+        assertTrue(text("#holders tbody th").contains("train.py:10 run"), text("#holders tbody th"));
+        assertFalse(text("#holders tbody th").contains("train.py:6 run"), text("#holders tbody th"));
     }
 
     /** On a screen with two pixels a unit the image has two, too, and nothing leaves a phone's page. */
