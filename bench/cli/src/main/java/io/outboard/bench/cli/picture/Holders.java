@@ -105,7 +105,7 @@ public final class Holders {
         final List<String> lines = new ArrayList<>();
         lines.add("peak: " + ByteSize.text(picture.peakBytes)
                 + String.format(Locale.ROOT, " in use after operation %,d", picture.peak)
-                + (isTimed ? ", at " + time(picture.nanos[picture.peak]) : ""));
+                + (isTimed ? ", at " + time((double) picture.nanos[picture.peak]) : ""));
         part(picture).ifPresent(part -> {
             final List<Holder> holders = atPeak(picture, part);
             for (final Holder each : holders.subList(0, Math.min(MOST_LINES, holders.size()))) {

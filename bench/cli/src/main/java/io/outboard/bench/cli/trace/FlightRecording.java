@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import jdk.jfr.consumer.RecordedEvent;
@@ -46,7 +45,7 @@ final class FlightRecording {
             new TreeSet<>(Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder()));
 
     /** Where programs were, by the recording's own stacks, of which it has each once. */
-    private final Map<RecordedStackTrace, Place> places = new IdentityHashMap<>();
+    private final IdentityHashMap<RecordedStackTrace, Place> places = new IdentityHashMap<>();
 
     private boolean hasAllocations;
 

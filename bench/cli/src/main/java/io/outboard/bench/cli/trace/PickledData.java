@@ -92,8 +92,8 @@ final class PickledData {
             case 0x95 -> number(8); // the length of a frame
             case '(' -> stack.add(MARK);
             case 'N' -> stack.add(NONE);
-            case 0x88 -> stack.add(Boolean.TRUE);
-            case 0x89 -> stack.add(Boolean.FALSE);
+            case 0x88 -> stack.add(true);
+            case 0x89 -> stack.add(false);
             case 'K' -> stack.add(number(1));
             case 'M' -> stack.add(number(2));
             case 'J' -> stack.add((long) (int) number(4));
@@ -212,7 +212,7 @@ final class PickledData {
     private long number(final int bytes) throws IOException {
         long value = 0;
         for (int i = 0; i < bytes; i++) {
-            value |= (long) next() << 8 * i;
+            value |= (long) next() << (8 * i);
         }
         return value;
     }
@@ -236,7 +236,7 @@ final class PickledData {
             if (i >= Long.BYTES && bytes[i] != (byte) value) {
                 return NONE;
             }
-            value = value << 8 | bytes[i] & 0xFF;
+            value = (value << 8) | (bytes[i] & 0xFF);
         }
         return value;
     }
