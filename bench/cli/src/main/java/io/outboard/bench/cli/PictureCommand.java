@@ -31,8 +31,8 @@ import picocli.CommandLine.Spec;
         name = "picture",
         mixinStandardHelpOptions = true,
         description =
-                "Makes a page that shows where a strategy puts the blocks of a recorded program, over time, what is free, and"
-                        + " who holds memory at the peak; or what Pool.dump wrote. The page needs no network.")
+                "Makes a page that shows where a strategy puts the blocks of a recorded program, over time, what is free,"
+                        + " and who holds memory at the peak; or what Pool.dump wrote. The page needs no network.")
 final class PictureCommand implements Callable<Integer> {
 
     private static final String SMALLEST = "smallest";

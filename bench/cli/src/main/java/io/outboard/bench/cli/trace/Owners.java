@@ -167,7 +167,7 @@ public final class Owners {
         return number(new Owner("", cut(thread, MOST_LETTERS), cut(stream, MOST_LETTERS), NO_STACK));
     }
 
-    /** Returns the number of an owner at a place in a program, a new one if necessary. A stream of -1 stands for any. */
+    /** Returns the number of an owner at a place in a program, a new one if necessary. Stream -1 stands for any. */
     int numberOf(final Place place, final String thread, final long stream) {
         final String streamText = stream == ANY_STREAM ? "" : "0x" + Long.toHexString(stream);
         // Half of the table is for owners without a stack, so that many stacks leave room for sites.
