@@ -22,8 +22,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * This class writes a page that needs no network. The page shows blocks as rectangles, operations to the right and
- * addresses upwards, below them what was free, and beside them who held the memory at the peak. Its script paints pixels into a bitmap instead of drawing
- * rectangles, so that a million blocks don't keep a browser busy. Safe for any number of threads.
+ * addresses upwards, below them what was free, and beside them who held the memory at the peak. Its script paints
+ * pixels into a bitmap instead of drawing rectangles, so that a million blocks don't keep a browser busy. Safe for any
+ * number of threads.
  */
 public final class PicturePage {
 
