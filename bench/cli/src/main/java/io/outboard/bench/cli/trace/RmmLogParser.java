@@ -32,7 +32,7 @@ final class RmmLogParser {
                 4,
                 3);
 
-        private final byte[] header;
+        private final String header;
         private final int columns;
         private final int thread;
         private final int time;
@@ -49,7 +49,7 @@ final class RmmLogParser {
                 final int pointer,
                 final int size,
                 final int stream) {
-            this.header = ascii(header);
+            this.header = header;
             this.columns = (int) header.chars().filter(letter -> letter == ',').count() + 1;
             this.thread = thread;
             this.time = time;
@@ -78,11 +78,12 @@ final class RmmLogParser {
     private static final long DAY_NANOS = 24 * 3600 * SECOND_NANOS;
 
     private static final int GRANULE_BYTES = 256;
-    private static final byte[][] ALLOCATE = {ascii("allocate"), ascii("Alloc")};
-    private static final byte[][] ALLOCATE_FAILURE = {ascii("allocate failure")};
-    private static final byte[][] FREE = {ascii("free"), ascii("deallocate"), ascii("Free")};
-    private static final byte[] NIL = ascii("(nil)");
-    private static final byte[] BYTE_ORDER_MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
+    private static final List<String> ALLOCATE = List.of("allocate", "Alloc");
+    private static final List<String> ALLOCATE_FAILURE = List.of("allocate failure");
+    private static final List<String> FREE = List.of("free", "deallocate", "Free");
+    private static final String NIL = "(nil)";
+    /** The bytes, as characters. */
+    private static final String BYTE_ORDER_MARK = "\u00EF\u00BB\u00BF";
 
     private final TraceContent content;
     private final byte[] buffer;
@@ -192,9 +193,9 @@ final class RmmLogParser {
     }
 
     private void skipByteOrderMark() throws IOException {
-        content.atLeast(BYTE_ORDER_MARK.length);
+        content.atLeast(BYTE_ORDER_MARK.length());
         if (matches(content.start(), Math.min(content.end(), content.start() + 3), BYTE_ORDER_MARK)) {
-            content.take(BYTE_ORDER_MARK.length);
+            content.take(BYTE_ORDER_MARK.length());
         }
     }
 
@@ -490,8 +491,8 @@ final class RmmLogParser {
         return new String(buffer, from, columns[column + 1] - 1 - from, StandardCharsets.UTF_8).strip();
     }
 
-    private boolean matchesAny(final int from, final int to, final byte[][] words) {
-        for (final byte[] word : words) {
+    private boolean matchesAny(final int from, final int to, final List<String> words) {
+        for (final String word : words) {
             if (matches(from, to, word)) {
                 return true;
             }
@@ -499,19 +500,15 @@ final class RmmLogParser {
         return false;
     }
 
-    private boolean matches(final int from, final int to, final byte[] word) {
-        if (to - from != word.length) {
+    private boolean matches(final int from, final int to, final String word) {
+        if (to - from != word.length()) {
             return false;
         }
-        for (int i = 0; i < word.length; i++) {
-            if (buffer[from + i] != word[i]) {
+        for (int i = 0; i < word.length(); i++) {
+            if ((buffer[from + i] & 0xFF) != word.charAt(i)) {
                 return false;
             }
         }
         return true;
-    }
-
-    private static byte[] ascii(final String text) {
-        return text.getBytes(StandardCharsets.US_ASCII);
     }
 }

@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -35,7 +34,7 @@ final class TorchSnapshot {
     private final Set<Long> seen = new HashSet<>();
 
     /** Where the program was, by the list of frames itself: a snapshot has each list once, and refers to it. */
-    private final Map<Object, Place> places = new IdentityHashMap<>();
+    private final IdentityHashMap<Object, Place> places = new IdentityHashMap<>();
 
     private long older;
 
