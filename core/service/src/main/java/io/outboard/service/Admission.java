@@ -26,8 +26,8 @@ import java.util.List;
  * #PAUSE_NANOS}, since a client that is asked has to wait for its device. A client that stops answering delays the
  * others once, by {@link #PATIENCE_NANOS}.
  *
- * <p>The caller provides the clock. Confined to the lender's thread. A call takes O(waiting + clients), and as much again
- * for each request that is lent because of a refusal, and for each client whose last request is refused.
+ * <p>The caller provides the clock. Confined to the lender's thread. A call takes O(waiting + clients), and as much
+ * again for each request that is lent because of a refusal, and for each client whose last request is refused.
  */
 final class Admission {
 
@@ -168,8 +168,8 @@ final class Admission {
     }
 
     /**
-     * Asks others to give back, and refuses the requests that have nobody to wait for, unless clients are gone that they
-     * needn't wait for. Returns true if the others must be decided anew.
+     * Asks others to give back, and refuses the requests that have nobody to wait for, unless clients are gone that
+     * they needn't wait for. Returns true if the others must be decided anew.
      */
     private boolean refuse(final long nowNanos) {
         countWaiting(nowNanos);
@@ -180,14 +180,15 @@ final class Admission {
             final LeaseRequest request = all.next();
             final boolean canWait = canWait(request, nowNanos);
             // If there is room, the request only waits for earlier requests.
-            if (!canWait || (!isAnyAwaited && !hasRoom(request))) {
+            if (!canWait || !(isAnyAwaited || hasRoom(request))) {
                 if (outcome.takeOffHungUp()) {
                     return true;
                 }
                 all.remove();
                 request.account().waiting -= canWait ? 1 : 0;
                 outcome.refuse(request, isOverQuota(request) ? Refusal.QUOTA : Refusal.FULL);
-                if ((canWait && request.account().waiting == 0) || (!waiting.isEmpty() && hasRoom(waiting.element()))) {
+                final boolean hasStoppedWaiting = canWait && request.account().waiting == 0;
+                if (hasStoppedWaiting || (!waiting.isEmpty() && hasRoom(waiting.element()))) {
                     return true;
                 }
             }
@@ -196,8 +197,8 @@ final class Admission {
     }
 
     /**
-     * Counts each client's requests that can wait. A client with others only doesn't wait for memory: it is refused now,
-     * and goes on.
+     * Counts each client's requests that can wait. A client with others only doesn't wait for memory: it is refused
+     * now, and goes on.
      */
     private void countWaiting(final long nowNanos) {
         ledger.accounts().forEach(account -> account.waiting = 0);
