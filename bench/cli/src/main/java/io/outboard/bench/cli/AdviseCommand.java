@@ -64,7 +64,8 @@ final class AdviseCommand implements Callable<Integer> {
     @Option(
             names = "--pool",
             paramLabel = "NAME",
-            description = "Of a JFR recording of several pools, the one to read.")
+            description =
+                    "Of a JFR recording of several pools, or a PyTorch snapshot of several devices, the one to read.")
     private @Nullable String pool;
 
     @Mixin

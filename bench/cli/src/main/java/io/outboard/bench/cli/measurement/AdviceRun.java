@@ -75,9 +75,10 @@ public final class AdviceRun {
 
     private Advice advise(final DriverBaselines baselines, final Results results, final Progress progress)
             throws IOException {
-        final long roomyBytes = Math.min(
-                MOST_TIMES_PEAK * Math.max(trace.peakLiveBytes(), StrategyOptions.DEFAULTS.granuleBytes()),
-                StrategyProvider.MOST_GRANULES * StrategyOptions.DEFAULTS.granuleBytes());
+        final long granuleBytes = StrategyOptions.DEFAULTS.granuleBytes();
+        // Small blocks take more than what was asked for.
+        final long peakBytes = Math.max(trace.peakLiveBytes(), granuleBytes * trace.peakLiveBlocks());
+        final long roomyBytes = Math.min(MOST_TIMES_PEAK * peakBytes, StrategyProvider.MOST_GRANULES * granuleBytes);
         final long regionBytes = memoryBytes == null ? roomyBytes : Math.min(memoryBytes, roomyBytes);
         final Contest contest = place(options.strategies(), regionBytes, progress);
         final List<Advice.Need> fitting = Advice.fitting(needs(contest), memoryBytes);

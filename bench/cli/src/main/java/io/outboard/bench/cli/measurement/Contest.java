@@ -85,6 +85,7 @@ final class Contest {
         }
         final Map<Entrant, Double> least = new HashMap<>();
         for (int turn = 0; turn < Passes.TURNS; turn++) {
+            least.keySet().retainAll(entrants());
             final double best =
                     least.values().stream().mapToDouble(ns -> ns).min().orElse(Double.POSITIVE_INFINITY);
             for (final Entrant entrant : entrants()) {

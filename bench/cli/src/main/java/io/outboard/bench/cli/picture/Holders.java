@@ -117,13 +117,18 @@ public final class Holders {
                         100.0 * each.bytes() / picture.peakBytes,
                         each.blocks(),
                         life(each.medianLife(), isTimed),
-                        each.name().isEmpty() ? "unknown" : what + each.name()));
+                        each.name().isEmpty() ? "unknown" : what + printable(each.name())));
             }
             if (holders.size() > MOST_LINES) {
                 lines.add(String.format(Locale.ROOT, "%10s and %,d more", "", holders.size() - MOST_LINES));
             }
         });
         return lines;
+    }
+
+    /** Returns a file's text without what a terminal would take for a command. */
+    private static String printable(final String name) {
+        return name.replaceAll("\\p{Cntrl}", "?");
     }
 
     private static String life(final double life, final boolean isTimed) {

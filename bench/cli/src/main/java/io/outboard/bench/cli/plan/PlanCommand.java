@@ -93,7 +93,8 @@ public final class PlanCommand implements Callable<Integer> {
     @Option(
             names = "--pool",
             paramLabel = "NAME",
-            description = "Of a JFR recording of several pools, the one to read.")
+            description =
+                    "Of a JFR recording of several pools, or a PyTorch snapshot of several devices, the one to read.")
     private @Nullable String pool;
 
     @Option(
@@ -113,7 +114,8 @@ public final class PlanCommand implements Callable<Integer> {
     @Option(
             names = "--out",
             paramLabel = "PLAN",
-            description = "Write the plan into this file, for --strategy planned:PLAN. Takes one FILE.")
+            description =
+                    "Write the plan into this file, for --strategy planned:PLAN. Takes one FILE, or several with --common.")
     private @Nullable Path out;
 
     @Option(

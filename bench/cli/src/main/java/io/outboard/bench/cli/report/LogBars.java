@@ -108,9 +108,11 @@ public final class LogBars {
                                 .max()
                                 .orElse(0)
                 + 10;
-        final double left = margin + names + tags;
-        final double right = width - margin - texts;
         final int low = (int) Math.floor(Math.log10(least()) - 1e-9);
+        // The first number of the axis stands centred below the start of the bars.
+        final double firstTick = SMALL_CHARACTER * tick.apply(Math.pow(10, low)).length() / 2;
+        final double left = margin + Math.max(names + tags, firstTick);
+        final double right = width - margin - texts;
         final int high = Math.max(low + 1, (int) Math.ceil(Math.log10(most()) - 1e-9));
         final StringBuilder body = new StringBuilder();
         double y = style.isEmpty() ? 4 : margin + 28;

@@ -98,7 +98,7 @@ final class LifetimeListFormat {
         while (length < available && content.buffer()[start + length] != '\n') {
             length++;
         }
-        if (length == LONGEST_LINE) {
+        if (length >= LONGEST_LINE) {
             throw error("the line must have fewer than " + LONGEST_LINE + " bytes");
         }
         final String text = new String(content.buffer(), start, length, StandardCharsets.US_ASCII);

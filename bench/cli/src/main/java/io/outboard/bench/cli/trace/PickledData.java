@@ -4,7 +4,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -21,25 +20,15 @@ final class PickledData {
     /** A dictionary, whose entries are few and looked for in order. */
     static final class Dictionary {
 
-        private static final Object[] NOTHING = {};
-
         /** Keys and values in turn. */
-        private Object[] entries = NOTHING;
-
-        private void addAll(final List<Object> keysAndValues) {
-            final int size = entries.length;
-            entries = Arrays.copyOf(entries, size + keysAndValues.size());
-            for (int i = 0; i < keysAndValues.size(); i++) {
-                entries[size + i] = keysAndValues.get(i);
-            }
-        }
+        private final List<Object> entries = new ArrayList<>(0);
 
         /** Returns the value of a key; null if there is none, or if it is Python's None. */
         @Nullable
         Object get(final String key) {
-            for (int i = 0; i < entries.length; i += 2) {
-                if (key.equals(entries[i])) {
-                    return entries[i + 1] == NONE ? null : entries[i + 1];
+            for (int i = 0; i < entries.size(); i += 2) {
+                if (key.equals(entries.get(i))) {
+                    return entries.get(i + 1) == NONE ? null : entries.get(i + 1);
                 }
             }
             return null;
@@ -179,7 +168,7 @@ final class PickledData {
         if (!(top() instanceof final Dictionary dictionary) || keysAndValues.size() % 2 != 0) {
             throw error("entries of the pickle must go into a dictionary");
         }
-        dictionary.addAll(keysAndValues);
+        dictionary.entries.addAll(keysAndValues);
     }
 
     private void put(final int index) throws TraceFormatException {
@@ -231,12 +220,16 @@ final class PickledData {
         if (bytes.length == 0) {
             return 0L;
         }
-        long value = bytes[bytes.length - 1] < 0 ? -1 : 0;
+        final boolean isNegative = bytes[bytes.length - 1] < 0;
+        long value = isNegative ? -1 : 0;
         for (int i = bytes.length - 1; i >= 0; i--) {
             if (i >= Long.BYTES && bytes[i] != (byte) value) {
                 return NONE;
             }
             value = (value << 8) | (bytes[i] & 0xFF);
+        }
+        if (value < 0 != isNegative) {
+            return NONE;
         }
         return value;
     }

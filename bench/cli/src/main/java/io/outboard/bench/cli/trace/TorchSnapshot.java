@@ -97,7 +97,7 @@ final class TorchSnapshot {
     }
 
     private void add(final Dictionary event, final long atNanos) throws TraceFormatException {
-        final String action = String.valueOf(event.get("action"));
+        final String action = text(event.get("action"));
         switch (action) {
             case "alloc" -> {
                 final long address = number(event, "addr");
@@ -137,8 +137,7 @@ final class TorchSnapshot {
                 long address = number(segment, "address");
                 for (final Object one : events(segment.get("blocks"))) {
                     if (one instanceof final Dictionary block) {
-                        final boolean isInUse =
-                                String.valueOf(block.get("state")).startsWith("active");
+                        final boolean isInUse = text(block.get("state")).startsWith("active");
                         if (isInUse && seen.add(address)) {
                             older++;
                             rows.add(
@@ -173,8 +172,8 @@ final class TorchSnapshot {
         String site = "";
         for (final Object each : events(frames)) {
             if (each instanceof final Dictionary frame && frame.get("filename") instanceof final String file) {
-                stack.add(
-                        file.substring(file.lastIndexOf('/') + 1) + ":" + frame.get("line") + " " + frame.get("name"));
+                stack.add(file.substring(file.lastIndexOf('/') + 1) + ":" + text(frame.get("line")) + " "
+                        + text(frame.get("name")));
                 if (site.isEmpty() && file.endsWith(".py") && !file.contains(LIBRARY)) {
                     site = stack.get(stack.size() - 1);
                 }
@@ -187,7 +186,12 @@ final class TorchSnapshot {
         if (of.get(key) instanceof final Long number) {
             return number;
         }
-        throw error(key + "=" + of.get(key) + " must be a whole number");
+        throw error(key + "=" + text(of.get(key)) + " must be a whole number");
+    }
+
+    /** Returns a text or a number as a text, and nothing for a list, which may be in itself, or huge. */
+    private static String text(final @Nullable Object object) {
+        return object instanceof String || object instanceof Number ? object.toString() : "";
     }
 
     private TraceFormatException error(final String problem) {

@@ -52,6 +52,17 @@ class FastestTest {
         assertTrue(named <= RUNS / 100, named + " of " + RUNS);
     }
 
+    /** A coarse clock may not see a turn at all. */
+    @Test
+    void shouldNameAllWhereTheClockSeesNothing() {
+        final List<Double> nothing = Collections.nCopies(TURNS, 0.0);
+
+        assertEquals(
+                2,
+                Fastest.of(List.of(nothing, nothing), Collections::min, turns -> turns)
+                        .size());
+    }
+
     @Test
     void shouldForgiveOneDisturbedTurnOfThree() {
         final List<Double> slow = Collections.nCopies(TURNS, 120.0);

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 class AdviceRunTest {
 
-    private final Trace trace = Profiles.named("paper", 2_000);
+    private Trace trace = Profiles.named("paper", 2_000);
     private final List<String> placed = new ArrayList<>();
     private final List<Long> regions = new ArrayList<>();
     private final List<String> turns = new ArrayList<>();
@@ -92,6 +93,18 @@ class AdviceRunTest {
         assertTrue(
                 advice.lines().get(0).startsWith("fits in 1PiB with: tlsf ("),
                 advice.lines().get(0));
+    }
+
+    /** A block of a few bytes takes a granule. */
+    @Test
+    void shouldGiveSmallBlocksTheirGranules() throws IOException {
+        final long[] operations = new long[1000];
+        Arrays.setAll(operations, slot -> Trace.allocation(slot, 4));
+        trace = new Trace("small", operations.length, 1 << 20, operations);
+
+        final Advice advice = advise("tlsf", null);
+
+        assertEquals(Optional.of("tlsf"), advice.taken().map(Measurement::strategy), advice.lines()::toString);
     }
 
     private Advice advise(final String strategies, final @Nullable Long memoryBytes) throws IOException {

@@ -171,6 +171,8 @@ class TorchSnapshotTest {
                         + " byte 29: instruction=0x93 of the pickle must be of plain data: nothing is called that a file"
                         + " names",
                 "80037D71002858090000007365676D656E7473 | byte 19: the pickle must be whole, and ends early",
+                "80047D288C0D6465766963655F7472616365735D5D7D288C06616374696F6E8C05616C6C6F638C04616464728A0900000000000000"
+                        + "80008C0473697A654B01756161752E | snapshot: addr= must be a whole number",
                 "8006 | byte 2: protocol=6 of the pickle must be 2..5",
                 "8004652E | byte 3: the pickle must hold what it uses",
                 "80042E | byte 3: the pickle must hold what it uses",
@@ -190,6 +192,22 @@ class TorchSnapshotTest {
                 problem,
                 Files.write(
                         folder.resolve("memory_snapshot.pickle"), HexFormat.of().parseHex(hexadecimal)));
+    }
+
+    /** A list has no text, since it may be as deep as the file is long. */
+    @Test
+    void shouldRefuseWhatIsNoTextWithoutReadingIt() throws IOException {
+        List<Object> deep = List.of();
+        for (int i = 0; i < 10; i++) {
+            deep = List.of(deep, deep);
+        }
+
+        assertProblem(
+                "snapshot: size= must be a whole number",
+                snapshot(List.of(List.of(Map.of("action", "alloc", "addr", 1L, "size", deep))), List.of()));
+        assertProblem(
+                "snapshot: the recording must hold an allocation, and ends without one",
+                snapshot(List.of(List.of(Map.of("action", deep, "addr", 1L, "size", 1L))), List.of()));
     }
 
     @Test
